@@ -228,9 +228,6 @@ def parity_bounds(
     examples = {"message_examples": messages.message_examples(concepts.size, message_bits, success, flip)}
     if noise is not None:
         examples["noisy_gradient_examples"] = messages.proved_examples(concepts.size, noise, success, flip)
-        examples["sharper_gradient_examples"] = messages.sharper_gradient_examples(
-            concepts.size, noise, success, flip
-        )
     queries = {} if tolerance is None else _query_bounds(concepts, tolerance, flip)
     proved = {"asymptotic_ratio": None, **queries, **examples}
     emit(as_json, {"concepts": concepts.size, **proved}, _bound_lines(concepts.size, proved))

@@ -18,7 +18,7 @@ Type = tuple[int, tuple[int, ...]]
 
 
 def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Generators of the affine span of some sets (as differences from the first), and each set's coordinates in them.
+    """Return generators of the affine span of some sets, as differences from the first, and each set's coordinates.
 
     >>> coordinates([3, 5, 6, 12])
     ([6, 5, 15], [0, 1, 2, 4])
@@ -29,14 +29,14 @@ def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def characters(points: Sequence[int], rank: int) -> NDArray[np.int64]:
-    """The points' characters on all states, +-1 (points, 2^rank)."""
+    """Return the points' characters on all states, +-1 (points, 2^rank)."""
     states = np.arange(1 << rank)
     odd = np.bitwise_count(np.array(points)[:, None] & states) & 1
     return np.asarray(1 - 2 * odd.astype(np.int64))
 
 
 def affine_type(points: Sequence[int], rank: int) -> Type:
-    """A name of distinct points that span AG(rank, 2): equal for two lists iff an affine map takes one to the other.
+    """Name distinct points that span AG(rank, 2): alike for two lists iff an affine map takes one to the other.
 
     (rank + 1, the other points' barycentric coordinates over the best affine basis): the least over all bases and
     orders. For up to a dozen points.
@@ -50,7 +50,7 @@ def affine_type(points: Sequence[int], rank: int) -> Type:
 
 
 def _over_bases(vectors: list[int], size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """For every basis among the vectors: the others' sorted weights over it, and the others over it."""
+    """Yield for every basis among the vectors the others' sorted weights over it, and the others over it."""
     for basis in combinations(vectors, size):
         rows: list[tuple[int, int]] = []
         for i, vector in enumerate(basis):
@@ -64,7 +64,7 @@ def _over_bases(vectors: list[int], size: int) -> Iterator[tuple[tuple[int, ...]
 
 
 def _least(rows: tuple[int, ...], width: int) -> tuple[int, ...]:
-    """The least matrix among all orders of its rows and of its columns, as rows or as columns, whichever are fewer."""
+    """Return the least matrix among all orders of its rows and of its columns, as the fewer of the two."""
     if len(rows) <= width:
         columns = [[row >> j & 1 for row in rows] for j in range(width)]
         return min(
@@ -78,7 +78,7 @@ def _least(rows: tuple[int, ...], width: int) -> tuple[int, ...]:
 
 
 def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]:
-    """Affine maps that take the points to themselves, as maps of their indices: all of them, or the first `limit`.
+    """Return affine maps that take the points to themselves, as maps of their indices: all, or the first `limit`.
 
     >>> len(symmetries([0, 1, 2, 3])), len(symmetries([0, 1, 2, 4, 7]))
     (24, 24)

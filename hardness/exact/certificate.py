@@ -43,7 +43,7 @@ def transcript(
     seed: int = 0,
     max_queries: int | None = None,
 ) -> Certificate:
-    """What a strategy asks the window adversary and is told, to the last query before it identifies (or they run out).
+    """Record what a strategy asks the window and is told, to the last query before it identifies (or they run out).
 
     It names two concepts that all answers allow. The values of tables are rounded to multiples of 1/5040 before being
     asked, for short files. Raises `InputError` for an unknown strategy and for queries that the checker cannot follow.
@@ -75,7 +75,7 @@ def _short(query: Query) -> Query:
 
 
 def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
-    """The oracle's answer as a short rational; near an end of what both concepts allow, the middle of that."""
+    """Return the oracle's answer as a short rational; near an end of what both concepts allow, the middle of that."""
     low, high = Fraction(max(means)) - tau, Fraction(min(means)) + tau
     near, margin = Fraction(reply).limit_denominator(10**6), Fraction(1, 10**9)
     if low + margin <= near <= high - margin:
@@ -88,7 +88,7 @@ def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
 
 
 def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Queries as records, and the distinct tables that they refer to."""
+    """Return queries as records, and the distinct tables that they refer to."""
     records: list[dict[str, Any]] = []
     tables: dict[str, int] = {}
 
@@ -124,7 +124,7 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
 
 
 def _table(values: Sequence[Any]) -> dict[str, Any]:
-    """Values in [-1, 1] over one denominator, exactly."""
+    """Return values in [-1, 1] over one denominator, exactly."""
     if len(values) > LARGEST_TABLE:
         raise InputError(
             f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim"
@@ -135,7 +135,7 @@ def _table(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
-    """Theorem B's floor of the queries of any strategy that must be certain (`exact_floor`, T(5) read as 11/80).
+    """Certify theorem B's floor of the queries of any strategy that must be certain (T(5) read as 11/80).
 
     >>> bound(ParityConcepts(16, 6), 0.1)["queries"]
     891
@@ -153,7 +153,7 @@ def _stated(kind: str, tolerance: float, family: dict[str, Any]) -> Certificate:
 
 
 def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = inf) -> Certificate:
-    """V of the parities of so many out of n bits, exactly, with a strategy and a proof that no fewer queries do.
+    """Certify V of the parities of so many out of n bits, with a strategy and a proof that no fewer queries do.
 
     Raises `InputError` for more than 11 concepts, at tolerance 1/4 and above, and if `seconds` do not suffice.
 
@@ -195,7 +195,7 @@ def _leaf(leaf: Leaf) -> dict[str, Any]:
 
 
 def statement(certificate: Certificate) -> str:
-    """What the certificate states, in the checker's words.
+    """Return what the certificate states, in the checker's words.
 
     >>> print(statement(bound(ParityConcepts(16, 6), 0.1)))
     at tolerance 1/10, to identify the hidden one of 8008 parities of 6 out of 16 bits for sure takes at least 891 \

@@ -53,7 +53,7 @@ class Loss:
 
 
 def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """E[s f(Z)] and E[f(Z)^2] for a sum Z of so many fair signs, s one of them, f(z) = z/(2L) cut at +-1/2; L > 0.
+    """Return E[s f(Z)] and E[f(Z)^2] for a sum Z of `count` fair signs, s one of them, f(z) = z/(2L) cut at +-1/2.
 
     Sums over |Z| <= L; what is beyond telescopes. With L at most the least |Z| > 0, f is half the sign.
 
@@ -72,7 +72,7 @@ def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float
 
 
 def middle(count: int) -> float:
-    """The chance that a sum of so many fair signs is 0, or 1 for an odd number: to fifteen digits.
+    """Return the chance that a sum of so many fair signs is 0, or 1 for an odd number, to fifteen digits.
 
     >>> middle(4), middle(3), round(middle(10**6) / (2 / (3.141592653589793 * 10**6)) ** 0.5, 6)
     (0.375, 0.375, 1.0)
@@ -85,7 +85,7 @@ def middle(count: int) -> float:
 
 @cache
 def dependent_losses(tolerance: float) -> tuple[Loss, ...]:
-    """What is lost of more and more live sets, up to what a query loses of independent ones (theorem C).
+    """Return what is lost of more and more live sets, up to what a query loses of independent ones (theorem C).
 
     With mean nu and variance D of the means at the M sets, at most the share D/(D + (nu - tau)^2) of them is not
     driven in the mean over all draws; the smaller side of J driven ones has (J - sqrt J)/2 at some argument. Of even
@@ -107,7 +107,7 @@ def dependent_losses(tolerance: float) -> tuple[Loss, ...]:
 
 
 def _plans(tolerance: float) -> NDArray[np.float64]:
-    """Every sum that is looked at, a column each: size M, cut, how far means pass the tolerance, E f^2 - M nu^2, and
+    """Return every sum that is looked at, a column each: size M, cut, how far means pass tau, E f^2 - M nu^2, and
     2^M / C(M, M/2), by which even signs are rarer; infinite for odd M."""
     last = 1 / (2 * pi * tolerance**2)  # sums of more signs do not reach the tolerance on average
     row = [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
@@ -129,7 +129,7 @@ def _plans(tolerance: float) -> NDArray[np.float64]:
 
 
 def _best(plans: NDArray[np.float64], live: int) -> Loss:
-    """The plan that loses most of so many."""
+    """Return the plan that loses most of so many."""
     count, cut, past, spread, crowd = plans
     variance = spread / np.maximum(count, float(live) - count + 1)
     driven = np.ceil(count * past**2 / (past**2 + variance) * (1 - SAFE))
@@ -141,7 +141,7 @@ def _best(plans: NDArray[np.float64], live: int) -> Loss:
 
 
 def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
-    """Queries that surely identify, whatever a valid oracle answers: an upper bound on V of every class of that size.
+    """Return queries that surely identify, whatever a valid oracle answers: an upper bound on V of every such class.
 
     Two kinds of queries lose so many of any k parities to every answer. Any k span at least log2 k affine dimensions,
     so ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these loses e: all

@@ -37,7 +37,7 @@ ORDERS = 4  # of the means that a query of the end game is looked for from
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Queries shaped to dense layers of dependent sets, from templates while they fit; sign batches in the end game.
+    """Ask queries shaped to dense layers of dependent sets, from templates while they fit; sign batches at the end.
 
     A layer is all sets that agree outside a window of coordinates. A template is a query on a layer that loses e sets
     to every answer, more than a sign batch does (`templates`); it is placed by a choice of the window's coordinates.
@@ -77,13 +77,13 @@ class _Caster:
         self.size = next(sizes, self.largest)
 
     def query(self, live: Masks) -> SpanFunction | None:
-        """A query that loses more than a sign batch, or None."""
+        """Return a query that loses more than a sign batch, or None."""
         if self.largest_loss == self.batch_loss:
             return None
         return self._placed(live) or self._shaped(live)
 
     def _placed(self, live: Masks) -> SpanFunction | None:
-        """A template on sets all of which live."""
+        """Return a template's query on sets all of which live, or None."""
         for template in self.templates:
             if template.lost < self.goal:
                 break
@@ -94,7 +94,7 @@ class _Caster:
         return None
 
     def _shaped(self, live: Masks) -> SpanFunction | None:
-        """A query shaped to the live sets of the densest layer found; the window grows as layers thin out."""
+        """Return a query shaped to the live sets of the densest layer found; the window grows as layers thin out."""
         layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
         while lives.sum() < ROOM * self.goal and self.size < self.largest:
             self.size += 1
@@ -111,7 +111,7 @@ class _Caster:
 
 
 def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
-    """Queries while they are known to lose more than sign batches would: exactly optimal ones for the last six sets.
+    """Ask queries that lose more than sign batches would, while such are known: exactly optimal for the last six sets.
 
     Before, what independent sets would allow is tried on the live ones: k sets of which every answer keeps at most w,
     for the next w of `exact.end_game`.
@@ -140,7 +140,7 @@ def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
 
 
 def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | None:
-    """A query on the live sets of which no answer keeps more than `kept`: a random order of the means, a linear
+    """Return a query on the live sets of which no answer keeps more than `kept`: a random order of the means, a linear
     program, its own order, and so on."""
     generators, points = coordinates(live.tolist())
     if len(generators) > LARGEST_RANK or kept >= len(live):

@@ -21,7 +21,7 @@ MOST_STATES = 120_000
 
 
 def independent_apart(e: int) -> Fraction:
-    """T_ind(e) = C(2e, e)/2^(2e+1): a query loses e of 2e or more independent parities iff tau is below (theorem A).
+    """Return T_ind(e) = C(2e, e)/2^(2e+1): below it a query loses e of 2e or more independent parities (theorem A).
 
     >>> [str(independent_apart(e)) for e in (1, 2, 3, 4)]
     ['1/4', '3/16', '5/32', '35/256']
@@ -30,7 +30,7 @@ def independent_apart(e: int) -> Fraction:
 
 
 def independent_lost(tolerance: float | Fraction) -> int:
-    """E = max{e: T_ind(e) > tau}: the most a query loses of 2E or more independent parities (theorem A).
+    """Return E = max{e: T_ind(e) > tau}, the most a query loses of 2E or more independent parities (theorem A).
 
     >>> [independent_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
     [1, 2, 7, 31]
@@ -47,7 +47,7 @@ def independent_lost(tolerance: float | Fraction) -> int:
 
 
 def independent_value(concepts: int, tolerance: float | Fraction) -> int:
-    """V of so many affinely independent parities, exactly: theorem A, and a symmetric linear program at the end.
+    """Return V of so many affinely independent parities: theorem A, and a symmetric linear program at the end.
 
     While k >= 2E + 2 a query loses E (`independent_lost`) and no more. Below, the largest class that q queries
     identify follows from the largest that q - 1 do (`end_game`). Raises `InputError` at tolerance 1/4 and above, and
@@ -68,7 +68,7 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
 
 @cache
 def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
-    """The largest class of independent parities, up to 2E + 1 and `largest`, that 0, 1, 2, ... queries identify.
+    """Return the largest class of independent parities, up to 2E + 1 and `largest`, that 0, 1, 2, ... queries identify.
 
     >>> end_game(Fraction(1, 10)), end_game(Fraction(1, 50), 5)
     ((1, 3, 7, 14, 15), (1, 5))
@@ -86,7 +86,7 @@ def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
 
 @cache
 def independent_separation(concepts: int, kept: int, tau: Fraction) -> Separation:
-    """Can a query on independent parities leave no answer with more than `kept` of them? With its proof.
+    """Decide with proof whether a query on independent parities leaves no answer with more than `kept` of them.
 
     Sorted means must satisfy a_(j+w) - a_(j) > 2 tau. Independent characters are independent fair signs, so the class
     has every permutation and every change of signs as a symmetry, and the average of a solution over those that keep
@@ -106,7 +106,7 @@ def independent_separation(concepts: int, kept: int, tau: Fraction) -> Separatio
 
 
 def _levels(concepts: int, kept: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Gaps (gaps, states) of the levels of |a|, and the states' chances, of `independent_separation`."""
+    """Return the gaps (gaps, states) of the levels of |a|, and the states' chances, of `independent_separation`."""
     length, longer = divmod(concepts, kept)
     chains = [
         (size, number)

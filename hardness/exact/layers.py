@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hardness.exact.affine_types import characters
 from hardness.families.concepts import ParityConcepts
+from hardness.kernels.bits import ONE
 from hardness.sq.queries import SpanFunction
 from hardness.sq.strategies import Masks
 
@@ -25,13 +26,13 @@ UNIT = 55_440  # values are kept as integers over this: 720 times 7 and 11, whic
 
 @cache
 def patterns(size: int, held: int) -> NDArray[np.uint64]:
-    """All subsets of `held` out of `size` window coordinates as masks of window bits, in lexicographic order."""
+    """Return all subsets of `held` out of `size` window coordinates as masks of window bits, in lexicographic order."""
     return np.array([sum(1 << i for i in c) for c in combinations(range(size), held)], np.uint64)
 
 
 @cache
 def layer_signs(size: int, held: int) -> NDArray[np.int8]:
-    """Characters of a layer's sets on the states of their affine span, (C(m, t), 2^(m-1)) int8.
+    """Return the characters of a layer's sets on the states of their affine span, (C(m, t), 2^(m-1)) int8.
 
     A set is its differences from the first in the generators {i, m - 1}: its bits below m - 1.
     """
@@ -50,61 +51,48 @@ class Layers:
     rests: Masks
 
     def sets(self, places: NDArray[Any] | None = None) -> Masks:
-        """Their sets (count, C(m, t)) in the order of `patterns`, or those at some places."""
+        """Return their sets (count, C(m, t)) in the order of `patterns`, or those at some places."""
         size = self.windows.shape[1]
-        masks, half = patterns(size, self.held), size // 2
-        masks = masks if places is None else masks[places]
-        # All subsets of a window as sums of one of its first half and one of its second: 2 * 2^(m/2) sums, not 2^m.
-        low, high = _sums(self.windows[:, :half]), _sums(self.windows[:, half:])
-        first, second = masks & np.uint64((1 << half) - 1), masks >> np.uint64(half)
-        return np.asarray(low[:, first] | high[:, second] | self.rests[:, None])
+        masks = patterns(size, self.held) if places is None else patterns(size, self.held)[places]
+        held = masks[:, None] >> np.arange(size, dtype=np.uint64) & np.uint64(1)
+        return np.asarray((ONE << self.windows.astype(np.uint64)) @ held.T | self.rests[:, None])
 
     def query(self, which: int, values: NDArray[np.float64]) -> SpanFunction:
-        """The query with these values on the states of one layer, mean 0 on all sets outside its span."""
+        """Return the query with these values on the states of one layer, mean 0 on all sets outside its span."""
         bits = [1 << c for c in self.windows[which].tolist()]
         generators = np.array([bit ^ bits[-1] for bit in bits[:-1]], np.uint64)
         return SpanFunction(int(self.sets(np.array([0]))[which, 0]), generators, values)
 
 
-def _sums(coordinates: NDArray[np.int64]) -> Masks:
-    """The masks of all subsets of some coordinates (count, k): (count, 2^k)."""
-    sums = np.zeros((len(coordinates), 1), np.uint64)
-    for bit in (np.uint64(1) << coordinates.astype(np.uint64)).T:
-        sums = np.concatenate([sums, sums | bit[:, None]], axis=1)
-    return sums
-
-
 def alive(sets: Masks, live: Masks) -> NDArray[np.bool_]:
-    """Which of the sets are among the live ones; `live` ascending."""
+    """Say which of the sets are among the live ones; `live` ascending."""
     at = np.minimum(np.searchsorted(live, sets), len(live) - 1)
     return np.asarray(live[at] == sets)
 
 
 def held_of(concepts: ParityConcepts, size: int) -> int:
-    """How many of a window's coordinates a set of its layer holds: half, as far as sets of size s allow."""
+    """Return how many of a window's coordinates a set of its layer holds: half, as far as sets of size s allow."""
     return min(max(size // 2, size - (concepts.n - concepts.s)), concepts.s)
 
 
 def layers_through(
     concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random
 ) -> Layers:
-    """Random layers, each through a random live set."""
+    """Draw layers, each through a random live set."""
     n, s = concepts.n, concepts.s
     # Layers are drawn through live sets: a random one of a class would hardly ever hold any that live.
     inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
     # The set's own coordinates first, both in random order
     order = np.argsort(rng.random((count, n)) - inside, axis=1)
     windows = np.concatenate([order[:, :held], order[:, s : s + size - held]], axis=1)
-    rests = np.bitwise_or.reduce(
-        np.uint64(1) << order[:, held:s].astype(np.uint64), axis=1, initial=np.uint64(0)
-    )
+    rests = np.bitwise_or.reduce(ONE << order[:, held:s].astype(np.uint64), axis=1, initial=np.uint64(0))
     return Layers(rng.permuted(windows, axis=1), held, rests)
 
 
 def densest(
     concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
 ) -> tuple[Layers, NDArray[np.bool_]]:
-    """Of some random layers through live sets (ascending) the one with most of them, and which of its sets live."""
+    """Return the fullest of some random layers through live sets (ascending), and which of its sets live."""
     layers = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
     lives = alive(layers.sets(), live)
     best = int(np.argmax(lives.sum(axis=1)))
@@ -137,7 +125,7 @@ class Template:
 
 @cache
 def templates() -> tuple[Template, ...]:
-    """All templates of the library; their pairs and what they reach are worked out from the means, exactly."""
+    """Return all templates of the library; their pairs and what they reach are worked out from the means, exactly."""
     library = []
     for t in json.loads(TEMPLATES.read_text(encoding="utf-8")):
         signs, whole = layer_signs(t["size"], t["held"]).astype(np.int64), np.array(t["values"])

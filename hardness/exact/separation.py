@@ -39,7 +39,7 @@ class Separation:
 
 
 def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separation:
-    """Is there b' in [-1/2, 1/2] with E[b' D_r] > gap for all r? Strictly: windows are closed.
+    """Decide whether b' in [-1/2, 1/2] has E[b' D_r] > gap for all r, strictly, as windows are closed.
 
     `forms` (R, C) and `chances` (C,) hold Python integers or Fractions (object arrays; integer arrays also do);
     chances need not sum to 1: they are probabilities as they stand. The program is solved in floating point (HiGHS),
@@ -74,7 +74,7 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separ
 
 
 def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """Forms (R, C) on equally likely states without repetitions: columns (R, c), their chances, and whence they came.
+    """Return forms (R, C) on equally likely states as distinct columns (R, c), their chances, and whence they came.
 
     States on which all forms agree, or are opposite, may share a query's value, or its opposite. The last array (C,)
     holds sign times (1 + column), 0 where all forms vanish: the query on the states is sign times its value there.
@@ -93,7 +93,7 @@ def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.
 
 
 def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """An array of integers or Fractions as integers (object) over a common denominator."""
+    """Return an array of integers or Fractions as integers (object) over a common denominator."""
     if values.dtype != object:
         return values.astype(object), 1
     scale = lcm(*(Fraction(x).denominator for x in values.flat))
@@ -101,14 +101,14 @@ def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def _bound(forms: NDArray[Any], counts: NDArray[Any], weights: tuple[Fraction, ...]) -> Fraction:
-    """sum over states of |sum_r lambda_r D_r|, in the units of the integers given: exact."""
+    """Return the sum over states of |sum_r lambda_r D_r|, in the units of the integers given, exactly."""
     scale = lcm(*(w.denominator for w in weights))
     total = np.array([w.numerator * (scale // w.denominator) for w in weights], object) @ forms
     return Fraction(int(np.abs(total) @ counts), scale)
 
 
 def _quick(forms: NDArray[Any], chances: NDArray[Any], gap: float) -> Iterator[NDArray[np.float64]]:
-    """Weights that exclude the gap, in floating point, by descent with multiplicative steps: cheaper than a program."""
+    """Yield weights that exclude the gap, in floating point, by multiplicative steps: cheaper than a program."""
     weights = np.full(len(forms), 1 / len(forms))
     step = 1 / np.abs(forms).max()
     for _ in range(40):
@@ -120,7 +120,7 @@ def _quick(forms: NDArray[Any], chances: NDArray[Any], gap: float) -> Iterator[N
 
 
 def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Maximise t under E[b' D_r] >= t: b' (C,) and the dual weights (R,), in floating point.
+    """Maximise t under E[b' D_r] >= t; return b' (C,) and the dual weights (R,), in floating point.
 
     The program's variables are chance times b', so that rare states have small bounds instead of small coefficients.
     """
@@ -137,6 +137,6 @@ def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[ND
 
 
 def _simplex(dual: NDArray[np.float64], denominator: int) -> tuple[Fraction, ...]:
-    """The weights in rationals of that denominator, or so, of sum exactly 1."""
+    """Return the weights in rationals of that denominator, or so, of sum exactly 1."""
     whole = [Fraction(float(w)).limit_denominator(denominator) for w in dual / dual.sum()]
     return tuple(w / sum(whole) for w in whole)

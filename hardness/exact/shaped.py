@@ -22,7 +22,7 @@ MARGIN = 1e-9
 def shape_query(
     signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random
 ) -> NDArray[np.float64] | None:
-    """Values in [-1, 1] on the states of points with these characters (points, states) that lose so many, if found.
+    """Return values in [-1, 1] on the states of points with these characters (points, states) that lose so many.
 
     So many pairs of points come apart by more than twice the tolerance: pairs in sorted order, a linear program for
     the largest least gap, and again.
@@ -84,7 +84,7 @@ def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
 
 
 def maximin_gap(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
-    """f in [-1, 1] with the largest least value of the forms (R, C); the given one if the solver fails."""
+    """Return f in [-1, 1] with the largest least value of the forms (R, C); the given one if the solver fails."""
     from scipy.optimize import linprog
 
     rows, columns = forms.shape

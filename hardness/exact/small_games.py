@@ -95,7 +95,7 @@ class SmallGames:
         self.tau = decimal(self.tolerance)
 
     def value(self, concepts: Sequence[int]) -> int:
-        """V of a set of parities, given as masks."""
+        """Return V of a set of parities, given as masks."""
         key = frozenset(concepts)
         if key not in self._known:
             self._known[key] = self._value(tuple(sorted(key)))
@@ -118,7 +118,7 @@ class SmallGames:
         return self._of_type[kind]
 
     def decide(self, concepts: Sequence[int], queries: int) -> Ask | Refutation:
-        """The first query of a strategy that surely identifies with so many queries, or why there is none."""
+        """Return the first query of a strategy that surely identifies with so many queries, or why there is none."""
         if len(concepts) > MOST_CONCEPTS:
             raise InputError(f"branch and bound is for at most {MOST_CONCEPTS} concepts, got {len(concepts)}")
         return _Decision(self, tuple(concepts), queries).answer()
@@ -137,7 +137,7 @@ class Value:
 
 
 def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float = 60.0) -> Value:
-    """V of a class of parities, or a bracket: theorem B's floor and what independent subsets surely give.
+    """Return V of a class of parities, or a bracket: theorem B's floor and what independent subsets surely give.
 
     Classes that are affinely independent (s = 1, n - 1, n) are theorem A's; up to 11 sets are searched, for at most so
     many seconds. Raises `InputError` at tolerance 1/4 and above (for more than one set).
@@ -173,7 +173,7 @@ class _Decision:
         return ask or Refutation(tuple(self.leaves))
 
     def _guessed(self) -> Ask | None:
-        """A winning query by luck: drive apart what a random order demands, take the query's own order, and so on."""
+        """Return a winning query by luck: drive apart what a random order demands, take its own order, and so on."""
         rng = np.random.default_rng(0)
         for _ in range(GUESSES):
             order: list[int] = rng.permutation(len(self.concepts)).tolist()
@@ -192,7 +192,7 @@ class _Decision:
         return sorted(range(len(ask.means)), key=lambda i: ask.means[i])
 
     def _search(self, beginning: list[int]) -> Ask | None:
-        """A winning query with this beginning, or None once leaves exclude it."""
+        """Return a winning query with this beginning, or None once leaves exclude it."""
         if perf_counter() > self.games.deadline:
             raise OutOfTime
         if any(tuple(map_[i] for i in beginning) < tuple(beginning) for map_ in self.maps):
@@ -215,7 +215,7 @@ class _Decision:
         return None
 
     def _demanded(self, beginning: list[int]) -> list[Pair]:
-        """Pairs (a, b): a winning query with this beginning has b more than 2 tau above a."""
+        """Return pairs (a, b): a winning query with this beginning has b more than 2 tau above a."""
         later, pairs = [i for i in range(len(self.concepts)) if i not in beginning], []
         for start, a in enumerate(beginning):
             since = beginning[start:]
@@ -232,7 +232,7 @@ class _Decision:
         return True
 
     def _query(self, pairs: list[Pair]) -> tuple[Ask | None, tuple[Fraction, ...]]:
-        """A query that drives all the pairs apart, or the weights that exclude one."""
+        """Return a query that drives all the pairs apart, or the weights that exclude one."""
         b: NDArray[Any] = np.zeros(self.signs.shape[1], object)
         if pairs:
             forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])
@@ -248,7 +248,7 @@ class _Decision:
         return Ask(self.concepts[0], tuple(self.generators), values, means), ()
 
     def _needs_all(self, indices: list[int]) -> bool:
-        """Does this set need all the queries: an answer that keeps it loses the game?"""
+        """Say whether this set needs all the queries, so that an answer that keeps it loses the game."""
         # Of the whole class it is asked while its own value is searched for: first of those with one concept less.
         whole = len(indices) == len(self.concepts)
         if whole and any(self._needs_all(indices[:i] + indices[i + 1 :]) for i in range(len(indices))):
@@ -257,7 +257,7 @@ class _Decision:
 
 
 def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
-    """First queries of a best strategy on all that answers may leave of a class, smaller sets first.
+    """Return first queries of a best strategy on all that answers may leave of a class, smaller sets first.
 
     >>> {len(live) for live in winning(SmallGames(0.2), (3, 5, 6))}
     {2, 3}
@@ -281,7 +281,7 @@ def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
 def refutations(
     games: SmallGames, concepts: Concepts, queries: int
 ) -> dict[Concepts, tuple[int, Refutation]]:
-    """Proofs that sets of concepts take so many queries, each after those it rests on, the last about the class.
+    """Prove that sets of concepts take so many queries, each after those it rests on, the last about the class.
 
     Theorem B's floor needs no entry, and a larger set rests on the entry of a smaller one.
 

@@ -85,7 +85,7 @@ def _root(seed: int | SeedSequence) -> SeedSequence:
 
 
 def _asked(oracle: Oracle, tolerance: float) -> Correlations:
-    """What the learner is handed: half of all inputs are informative, so that its means are twice the answers."""
+    """Return what the learner is handed: half of all inputs are informative, so its means are twice the answers."""
 
     def correlations(tables: NDArray[np.float64]) -> NDArray[np.float64]:
         block = Tables(tables)
@@ -100,7 +100,7 @@ def _asked(oracle: Oracle, tolerance: float) -> Correlations:
 
 
 def _error(values: NDArray[np.float64], possible: NDArray[np.uint64]) -> float | None:
-    """The mean squared error under the one set that is possible; None while there are several."""
+    """Return the mean squared error under the one set that is possible; None while there are several."""
     if len(possible) > 1:
         return None
     labels = bit_products(np.arange(len(values), dtype=np.uint64), possible[0])

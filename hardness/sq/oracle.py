@@ -51,7 +51,7 @@ class Ledger:
 
 
 def samples_for(tolerance: float) -> int:
-    """Fresh samples whose mean is within the tolerance but for probability 1e-9 (Hoeffding on [-1, 1]).
+    """Return how many fresh samples have a mean within the tolerance but for probability 1e-9 (Hoeffding on [-1, 1]).
 
     >>> samples_for(0.05)
     17134
@@ -60,7 +60,7 @@ def samples_for(tolerance: float) -> int:
 
 
 def best_answer(means: NDArray[np.float64], tolerance: float) -> float:
-    """The answer within the tolerance of the most means: the middle of the lowest best stretch, exactly.
+    """Return the answer within the tolerance of the most means: the middle of the lowest best stretch, exactly.
 
     >>> best_answer(np.array([0.0, 0.0, 0.5, -0.5]), 0.1)
     0.0
@@ -86,7 +86,7 @@ class Oracle(ABC):
         self._secret = live[rng.integers(len(live))]
 
     def answer(self, query: Query, tolerance: float) -> float:
-        """The answer at STAT(tolerance); adversaries then drop the concepts it rules out."""
+        """Return the answer at STAT(tolerance); adversaries then drop the concepts that it rules out."""
         check_tolerance(tolerance)
         if not query.peak <= 1 + 1e-12:
             raise InputError(
@@ -105,7 +105,7 @@ class Oracle(ABC):
         return self.live if self.adversary else self._secret[None]
 
     def answers(self, block: Tables, tolerance: float) -> NDArray[np.float64]:
-        """The answers (q,) to a block of queries asked one after another: what `answer` says to each, but faster."""
+        """Return the answers (q,) to a block of queries: what `answer` says to one after another, but faster."""
         if len(self.possible) > 1:
             return np.array([self.answer(query, tolerance) for query in block])
         check_tolerance(tolerance)
@@ -114,16 +114,16 @@ class Oracle(ABC):
 
     @abstractmethod
     def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
-        """What it says to a query of these means."""
+        """Return the answer to a query of these means."""
 
     def replies(self, block: Tables, means: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
-        """What it says to queries whose means (q,) under the one possible concept are these."""
+        """Return the answers (q,) to queries whose means (q,) under the one possible concept are these."""
         asked = zip(block, means[:, None], strict=True)
         return np.array([self.reply(query, mean, tolerance) for query, mean in asked])
 
     @classmethod
     def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:
-        """Queries that any strategy needs to identify a concept against it; None where nothing is proved.
+        """Return queries that any strategy needs to identify a concept against it; None where nothing is proved.
 
         What is proved of a built-in oracle is not proved of a class derived from it.
         """
@@ -218,7 +218,7 @@ class Membership:
         self.shape, self.ledger, self._teacher = (tokens, dim), Ledger(budget), teacher
 
     def label(self, X: NDArray[np.integer]) -> NDArray[np.float64]:
-        """F(X), (k, d), of one input X (k, d)."""
+        """Return F(X), (k, d), of one input X (k, d)."""
         x = np.asarray(X)
         if x.shape != self.shape or not (np.abs(x) == 1).all():
             raise InputError(f"an input is {self.shape} tokens of +1 and -1, got shape {x.shape}")

@@ -33,11 +33,11 @@ class Query(Protocol):
         """Largest |phi|."""
 
     def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
-        """E_S phi for every concept given (masks (count,), or secrets (count, n)), less what all share."""
+        """Return E_S phi for every concept given (masks (count,), or secrets (count, n)), less what all share."""
 
 
 def bit_products(words: NDArray[np.uint64], mask: np.uint64) -> NDArray[np.int8]:
-    """chi_mask of every word: +-1 int8.
+    """Return chi_mask of every word: +-1 int8.
 
     >>> bit_products(np.array([0, 1, 3], np.uint64), np.uint64(1)).tolist()
     [1, -1, -1]
@@ -62,14 +62,14 @@ class Correlational(ABC):
 
     @abstractmethod
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """(1 - 2 flip) E[h chi_S]/2 for every set S."""
+        """Return (1 - 2 flip) E[h chi_S]/2 for every set S."""
 
     @abstractmethod
     def values_at(self, words: NDArray[np.uint64]) -> NDArray[Any]:
-        """h(v) at sign vectors v, as words whose bit j is set iff v_j = -1."""
+        """Return h(v) at sign vectors v, as words whose bit j is set iff v_j = -1."""
 
     def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
-        """Mean of phi over fresh samples (X, F(X)) of the layer that hides `secret`."""
+        """Return the mean of phi over fresh samples (X, F(X)) of the layer that hides `secret`."""
         words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)  # h reads the bits that it knows
         informative = rng.integers(0, 2, samples, np.int8)
         kept = np.where(rng.random(samples) < self.flip, np.int8(-1), np.int8(1)) if self.flip else np.int8(1)
@@ -104,7 +104,7 @@ class SignBatch(Correlational):
         return np.sign(total).astype(np.int8)
 
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Exact: h depends only on the span of its sets, so a transform over the span (rank <= 24) gives all.
+        """Return exact means: h depends on the span of its sets alone, so a transform over it (rank <= 24) gives all.
 
         A batch of more independent sets has the majority's coefficients instead.
         """
@@ -129,7 +129,7 @@ class SignBatch(Correlational):
         return out * (1 - 2 * self.flip)
 
     def _majority(self, combination: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Coefficients of a majority of K bits on the given subsets of its bits (bit i: set i), halved."""
+        """Return coefficients of a majority of K bits on the given subsets of its bits (bit i: set i), halved."""
         size = len(self.sets)
         half = (size - 1) // 2
         top = comb(size - 1, half) / 2.0**size
@@ -146,7 +146,7 @@ class SignBatch(Correlational):
 
 
 def character(mask: int) -> SignBatch:
-    """The single character chi_mask y: mean 1/2 on its own set, 0 elsewhere."""
+    """Return the single character chi_mask y: mean 1/2 on its own set, 0 elsewhere."""
     return SignBatch(np.array([mask], np.uint64), np.array([1]))
 
 
@@ -190,7 +190,7 @@ class SpanFunction(Correlational):
 
 
 def table(values: NDArray[np.float64]) -> SpanFunction:
-    """The general correlational query: h = any table, float (2^n,), n <= 24.
+    """Return the general correlational query: h = any table, float (2^n,), n <= 24.
 
     >>> table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
     [0.5, 0.0]
@@ -222,7 +222,7 @@ class Tabulated(Correlational):
         return np.asarray(self.values[words & np.uint64(len(self.values) - 1)])
 
     def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
-        """Of more samples than the table has entries it is drawn how many fall on each: the same law."""
+        """Return the mean of fresh samples; of more than the table has entries it is drawn how many fall on each."""
         size = len(self.values)
         if samples <= size or self.flip:
             return super().sample_mean(secret, samples, rng)
@@ -263,14 +263,14 @@ class Tables:
             yield Tabulated((row - middle) / reach)
 
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """E_S phi of every query under every set given, (q, count)."""
+        """Return E_S phi of every query under every set given, (q, count)."""
         words = np.arange(self.values.shape[1], dtype=np.uint64)
         signs = np.stack([bit_products(words, mask) for mask in elements]) / (2 * len(words))
         return np.asarray(self.values @ signs.T / self.reach[:, None])
 
 
 def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """What is left of a vector over GF(2) after the rows of a basis, and the `code` of what was added to it.
+    """Return the rest of a vector over GF(2) after the rows of a basis, and the `code` of what was added to it.
 
     Rows are (vector, code) in the order in which they were found: each has a lowest bit that no later one has.
 
@@ -286,7 +286,7 @@ def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[in
 def span_coordinates(
     sets: NDArray[np.uint64], elements: NDArray[np.uint64]
 ) -> tuple[list[int], NDArray[np.bool_], NDArray[np.int64]]:
-    """A basis out of `sets` (indices), which elements it spans, and their coordinates in it (bit i: i-th)."""
+    """Return a basis out of `sets` (indices), which elements it spans, and their coordinates in it (bit i: i-th)."""
     basis: list[int] = []
     rows: list[tuple[int, int]] = []
     for index, mask in enumerate(int(m) for m in sets):

@@ -196,14 +196,14 @@ def sign_batch(game: Setting) -> GameCount | None:
 
 
 def _room(size: int, n: int, tolerance: float) -> float:
-    """By how much the members' means pass the tolerance: 3 sd of chance means, 2^-(n/2)/2, taken off."""
+    """Return by how much members' means pass the tolerance: 3 sd of chance means, 2^-(n/2)/2, taken off."""
     return float(majority_mean(size) - 1.5 * 2.0 ** (-n / 2) - tolerance)
 
 
 def _certified_batch(
     pool: NDArray[np.uint64], size: int, n: int, tolerance: float, state: NDArray[np.uint64]
 ) -> bool:
-    """Is it certain that a batch of the first `size` sets loses just its minority?
+    """Say whether a batch of the first `size` sets is certain to lose just its minority.
 
     So it is if members have |mean| > tau, so that no window holds both signs, and the rest fit into a window with the
     larger side. Every mean is known to Hoeffding's half-width at failure probability 1e-9.
@@ -223,7 +223,7 @@ def _certified_batch(
 
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
-    """Bits of the first windows: the most whose transforms (six a query, 0.4 ns a butterfly) take a second in all.
+    """Return the bits of the first windows: the most whose transforms (six a query, 0.4 ns a butterfly) take a second.
 
     At least so many that chance means, 2^-(bits/2)/2, stay far below the tolerance, and all of a small cube.
     """
@@ -234,7 +234,7 @@ def _window_bits(n: int, tolerance: float, queries: float) -> int:
 
 
 def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Coordinates in an order whose prefixes hold many sets: the rarest goes last and its sets drop out, and so on."""
+    """Return coordinates whose first ones hold many sets: the rarest goes last, its sets drop out, and so on."""
     rest, order = coordinates.tolist(), []
     while len(rest) > 1:
         counts = [np.count_nonzero(pool >> np.uint64(j) & np.uint64(1)) for j in rest]
@@ -275,7 +275,7 @@ def _window_round(
 
 @compiled
 def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
-    """Sign-batch game with batches linearly independent over GF(2): (live, queries).
+    """Play sign batches that are linearly independent over GF(2); return (live, queries).
 
     `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` says what a batch of odd K costs:
     1 the minority signs, 2 whichever of the plus sets, minus sets and the rest are not the largest part,
@@ -353,7 +353,7 @@ def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
 
 @compiled
 def batch_means(parts: Any, count: Any, table: Any, values: Any) -> Any:
-    """values <- 2^(bits+1) times the means of `parts` under a sign batch of the first `count`, half of the signs -."""
+    """Set values to 2^(bits+1) times the means of `parts` under a batch of the first `count`, half of the signs -."""
     # Two transforms: one gives the sum of the signed characters at every point of the window, its sign is the query,
     # and the second its coefficients. Sums of an odd number of signs are never 0.
     table[:] = 0
@@ -380,7 +380,7 @@ def window_batches(
     budget: Any,
     alive: Any,
 ) -> Any:
-    """Sign-batch game inside groups of sets that agree outside a window of `bits` coordinates.
+    """Play sign batches inside groups of sets that agree outside a window of `bits` coordinates.
 
     `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled; `live` counts the
     live sets of the whole class. A batch from one group has the spectrum of a function on the window, zero
@@ -436,7 +436,7 @@ def window_batches(
 def agreements(
     members: Any, others: Any, n: Any, state: Any, words: Any, fewer: Any, hits: Any, other_hits: Any
 ) -> Any:
-    """How often eps_i chi_i (members, first half -) and chi_T (others) agree with the batch's sign: counts added.
+    """Count how often eps_i chi_i (members, first half -) and chi_T (others) agree with the batch's sign: added.
 
     64 samples a word; `words` and, for the others, `fewer` are numbers of words, multiples of LANES. K <= 255.
     """
@@ -477,7 +477,7 @@ def agreements(
 
 @compiled
 def _character(columns: Any, mask: Any, out: Any) -> Any:
-    """out (LANES,) <- words of chi_mask, bit 1 where it is -1."""
+    """Set out (LANES,) to words of chi_mask, bit 1 where it is -1."""
     out[:] = ZERO
     j = 0
     while mask:

@@ -11,11 +11,11 @@ SMALLEST_TOLERANCE = (
 
 
 def check_tolerance(tolerance: float) -> float:
-    """A tolerance from `SMALLEST_TOLERANCE` to 1, or `InputError`."""
+    """Return a tolerance from `SMALLEST_TOLERANCE` to 1; raise `InputError` for another."""
     number("tolerance", tolerance, f"[{SMALLEST_TOLERANCE:g}, 1]")
     return tolerance
 
 
 def within(means: NDArray[np.float64], reply: float, tolerance: float) -> NDArray[np.bool_]:
-    """Which means an answer at this tolerance allows; the slack is rounding of the last bits."""
+    """Say which means an answer at this tolerance allows; the slack is rounding of the last bits."""
     return np.asarray(np.abs(means - reply) <= tolerance * (1 + 1e-12) + 1e-15)

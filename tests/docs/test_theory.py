@@ -16,7 +16,8 @@ from hardness.attacks.estimates.low_degree import low_degree_rows
 from hardness.gadgets import sharp
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.head_budget import head_limited_parity
-from hardness.sq.bounds.switches import bias_interval, biased_bound, top_eigenvalue
+from hardness.sq.bounds.switches import top_eigenvalue
+from learner.studies.switches.bounds import bias_interval, biased_bound
 
 
 def test_every_citation_resolves():

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.parity import window_bound
-from hardness.sq.bounds.switches import (
+from hardness.sq.bounds.switches import top_eigenvalue
+from hardness.sq.game import play
+from hardness.sq.oracle import Window
+from hardness.sq.queries import character
+from learner.studies.switches.bounds import (
     bias_degree,
     bias_gap,
     bias_interval,
@@ -19,11 +23,7 @@ from hardness.sq.bounds.switches import (
     biased_enough,
     chain_bound,
     chain_enough,
-    top_eigenvalue,
 )
-from hardness.sq.game import play
-from hardness.sq.oracle import Window
-from hardness.sq.queries import character
 from learner.studies.switches.games import Biased, play_biased, play_nested
 
 

@@ -16,7 +16,7 @@ LARGEST_BATCH = 4095
 
 
 def batch_size(tolerance: float) -> int:
-    """Largest odd K whose sign batch moves each member: C(K-1, (K-1)/2) 2^-K > tau (theory 2.5e); at least 1.
+    """Return the largest odd K whose sign batch moves each member, C(K-1, (K-1)/2) 2^-K > tau (2.5e); at least 1.
 
     >>> [batch_size(t) for t in (0.25, 0.2, 0.1, 0.05, 0.03)]
     [1, 3, 15, 63, 177]
@@ -32,7 +32,7 @@ def batch_size(tolerance: float) -> int:
 
 
 def majority_mean(size: int) -> float:
-    """C(K-1, (K-1)/2) 2^-K: the mean of a member of a sign batch of K independent sets.
+    """Return C(K-1, (K-1)/2) 2^-K, the mean of a member of a sign batch of K independent sets.
 
     >>> majority_mean(3)
     0.25
@@ -41,7 +41,7 @@ def majority_mean(size: int) -> float:
 
 
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
-    """What the window adversary does to a sign batch of K <= rank independent sets: array (rank+1,) over K.
+    """Return what the window does to a sign batch of K <= rank independent sets: array (rank+1,) over K.
 
     For sets independent over GF(2) their characters are K independent fair bits, so sign(sum eps_i chi_i) is a
     majority. Its mean on member i is eps_i a with a = C(K-1,(K-1)/2) 2^-K; on the xor of j members it is 0 (j even),
@@ -71,7 +71,7 @@ def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
 
 @compiled
 def best_batch(mode: Any, cap: Any, live: Any) -> Any:
-    """Odd K <= cap with the largest certain elimination: (K, loss); `mode` as of `batch_modes`."""
+    """Return the odd K <= cap that surely loses most, and the loss: (K, loss); `mode` as of `batch_modes`."""
     size, loss = 0, 0
     for k in range(1, min(cap, live) + 1, 2):
         if mode[k] == 0:
@@ -83,7 +83,7 @@ def best_batch(mode: Any, cap: Any, live: Any) -> Any:
 
 
 def batch_queries(concepts: int, tolerance: float, rank: int = LARGEST_BATCH) -> int | None:
-    """Queries against the window adversary if every sign batch loses what `batch_modes` says: end game included.
+    """Return the queries against the window if every sign batch loses what `batch_modes` says, end game included.
 
     The floor of theory 2.5e, (N - 1)/floor(K/2), leaves the end game out: fewer than K live concepts are halved, later
     split in three, log2 K queries that the floor counts as two. No batch of other than K sets does better on the way.

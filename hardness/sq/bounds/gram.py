@@ -35,7 +35,7 @@ class Eigenvalue:
 
 @cache
 def eigenvalue(concepts: ListedConcepts) -> Eigenvalue:
-    """lambda of a class (theory 2.8). Raises `InputError` beyond 2,048 concepts.
+    """Return lambda of a class (theory 2.8). Raises `InputError` beyond 2,048 concepts.
 
     From M sampled inputs v, with f(v) the labels of all N concepts less their mean, and L = ln(1/`DOUBT`). Above: at
     the unit vector x that attains lambda, (x'f(v))^2 lies in [0, N] and has the mean lambda; by the lower tail of sums
@@ -72,7 +72,7 @@ def eigenvalue(concepts: ListedConcepts) -> Eigenvalue:
 
 
 def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
-    """The Gram matrix of the rows of a table, on the complement of the constant vector."""
+    """Return the Gram matrix of the rows of a table, on the complement of the constant vector."""
     size, inputs = table.shape
     gram = np.zeros((size, size))
     width = max(1, min(inputs, CHUNK // size))
@@ -85,7 +85,7 @@ def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
 
 
 def _direction(gram: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A unit vector near the top eigenvector, by a few powers of the matrix."""
+    """Return a unit vector near the top eigenvector, by a few powers of the matrix."""
     x = np.random.default_rng(0).standard_normal(len(gram))
     for _ in range(POWERS):
         x = gram @ x
@@ -94,7 +94,7 @@ def _direction(gram: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, float]:
-    """Queries that any strategy needs against the window, by name; absent where nothing is proved.
+    """Return the queries that any strategy needs against the window, by name; absent where nothing is proved.
 
     `window`: 8 tau^2 (N - 1)/lambda, for certain identification. `strict`: in integers. Source: theory 2.8.
 
@@ -111,5 +111,5 @@ def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, float]:
 
 
 def identifiable(concepts: ListedConcepts, tolerance: float) -> bool | None:
-    """False where lambda proves that no query loses any concept; None where that is not known."""
+    """Return False where lambda proves that no query loses any concept, None where that is not known."""
     return False if concepts.size > 1 and eigenvalue(concepts).high <= 8 * tolerance**2 else None

@@ -27,7 +27,7 @@ class Purchase:
 
 
 def exact_parity(m: int, dim: int, tolerance: float) -> Purchase:
-    """s = m (diag): log2 of 8 tau^2 (C(d-1, m) - 1), floored at 0.
+    """Return what s = m (diag) buys: log2 of 8 tau^2 (C(d-1, m) - 1), floored at 0.
 
     >>> round(exact_parity(12, 64, 0.05).log2_queries, 1)
     35.6
@@ -36,7 +36,7 @@ def exact_parity(m: int, dim: int, tolerance: float) -> Purchase:
 
 
 def truncated_parity(m: int, dim: int, tolerance: float) -> Purchase:
-    """The s of m..(d-1)/2 with the largest 8 (tau - eps)^2 (C(d-1, s) - 1): labels of m heads, right but for mass eps.
+    """Return the s of m..(d-1)/2 with the largest 8 (tau - eps)^2 (C(d-1, s) - 1): labels right but for mass eps.
 
     eps = E (h - chi)^2/4 (theory 2.2), the same for every S; the leak is max_k |h^(k)|/2 over 0 < k < s.
 
@@ -60,19 +60,19 @@ def truncated_parity(m: int, dim: int, tolerance: float) -> Purchase:
 
 
 def error_mass(s: int, m: int) -> float:
-    """P(h != chi): the wrong parities outside the m+1 middle levels of s fair bits."""
+    """Return P(h != chi): the wrong parities outside the m+1 middle levels of s fair bits."""
     wrong = sum(comb(s, N) for N, sign in enumerate(_levels(s, m)) if sign != (-1) ** N)
     return float(wrong / 2**s)
 
 
 def _levels(s: int, m: int) -> list[int]:
-    """The label of m heads at each number of minus signs among s bits: the parity on m+1 middle levels."""
+    """Return the label of m heads at each number of minus signs among s bits: the parity on m+1 middle levels."""
     low = (s - m) // 2
     return [(-1) ** min(max(N, low), low + m) for N in range(s + 1)]
 
 
 def krawtchouk(s: int, k: int) -> list[int]:
-    """K_k(N) for N = 0..s: the sum of (-1)^|T & U| over the k-subsets T of s bits, |U| = N.
+    """Return K_k(N) for N = 0..s: the sum of (-1)^|T & U| over the k-subsets T of s bits, |U| = N.
 
     >>> krawtchouk(4, 2)
     [6, 0, -2, 0, 6]
@@ -81,7 +81,7 @@ def krawtchouk(s: int, k: int) -> list[int]:
 
 
 def head_limited_parity(s: int, m: int) -> tuple[Fraction, list[Fraction]]:
-    """The parity of s bits that m <= s heads compute: right on m+1 middle levels, constant outside (theory 2.2, diag).
+    """Return the parity of s bits that m <= s heads compute: right on m+1 middle levels, constant outside (2.2, diag).
 
     Returns (E (h - chi)^2, [h^(k) for k = 0..s]), exact: h is symmetric, so its coefficient depends on k alone. A
     low-degree learner sees every h^(k) with 0 < k < s; Parseval says sum_k C(s, k) h^(k)^2 = 1.
@@ -100,7 +100,7 @@ def head_limited_parity(s: int, m: int) -> tuple[Fraction, list[Fraction]]:
 
 @cache
 def rounding(m: int, tolerance: float, modulus: int = 97, levels: int = 2, miss: float = 1e-3) -> Purchase:
-    """Dense secrets in the labels of m heads, diag: an n that they hold, and log2 of `adversary_bounds` there.
+    """Return an n of dense secrets that the labels of m heads hold, diag, and log2 of `adversary_bounds` there.
 
     For all but a share `miss` of secrets W = sum w^2 <= n (E w^2 + (q/2)^2 sqrt(ln(1/miss)/(2n))) by Hoeffding, and
     then a label is wrong with probability at most eps = 2 exp(-2 T^2/W), T = (m - p - 1) q/(2p). n is where

@@ -5,7 +5,6 @@ about statistical queries: the learner sees examples, but keeps a short message 
 """
 
 from decimal import ROUND_FLOOR, Context, Decimal, getcontext, localcontext
-from math import exp
 
 from hardness.io.fields import number, whole
 
@@ -13,15 +12,13 @@ from hardness.io.fields import number, whole
 SOURCES = {
     "message_examples": "informative examples, few bits kept of each: theorem M, theory 2.10, proved here",
     "noisy_gradient_examples": "batch x steps, clipped gradients with noise: theory 2.10, proved here",
-    "sharper_gradient_examples": "the same, by the sharper constant of theory 2.10, proved here",
 }
 DIGITS = 60  # beyond those of N; what the last of them may be wrong by is taken off
 MOST_BITS = 10**6  # of a message
-CELLS = 4096  # of the interval of |mean gradient|/G over which the sharper bound is maximal
 
 
 def examples_needed(concepts: int, rho: float | Decimal, success: float = 0.9, flip: float = 0.0) -> int:
-    """N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down: theorem M of theory 2.10, ours.
+    """Return N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down: theorem M of theory 2.10, ours.
 
     Of each informative example (v, y) the learner keeps a message from a channel K(. | v, y), chosen from earlier
     messages; whoever names one of N equally likely sets with probability P needs so many. `rho` bounds the integral
@@ -46,7 +43,7 @@ def examples_needed(concepts: int, rho: float | Decimal, success: float = 0.9, f
 
 
 def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: float = 0.0) -> int:
-    """Informative examples that any learner needs which keeps `bits` bits of each: `examples_needed` at 2^(bits - 1).
+    """Return informative examples that a learner needs which keeps `bits` bits of each, rho = 2^(bits - 1).
 
     |k_odd| <= 1/2 and |k_odd| <= k_even for each of the 2^bits messages, so rho <= 2^bits/2 (theory 2.10). Testing the
     sets in turn, one bit an example, meets it up to a factor 4.
@@ -59,7 +56,7 @@ def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: f
 
 
 def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: float = 0.0) -> int:
-    """N kappa^2 exp(-4.5/kappa^2)/(1 + 4/kappa^2) (1 - sqrt(1 - P + 1/N))^2, rounded down: theory 2.10, ours.
+    """Return N kappa^2 exp(-4.5/kappa^2)/(1 + 4/kappa^2) (1 - sqrt(1 - P + 1/N))^2, rounded down: theory 2.10, ours.
 
     Informative examples, batch size times steps, that any optimiser needs which sees gradients of single examples
     clipped to norm G, averaged over a batch of B, plus Gaussian noise of standard deviation kappa G/sqrt(B) an entry;
@@ -76,7 +73,7 @@ def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: flo
 
 
 def gradient_information(kappa: float) -> Decimal:
-    """rho <= exp(4.5/kappa^2) (1 + 4/kappa^2)/kappa^2 for clipped gradients with noise (theory 2.10).
+    """Return a bound of rho, exp(4.5/kappa^2) (1 + 4/kappa^2)/kappa^2, for clipped gradients with noise (2.10).
 
     >>> round(float(gradient_information(4.0)), 4)
     0.1035
@@ -87,45 +84,13 @@ def gradient_information(kappa: float) -> Decimal:
         return (Decimal("4.5") * inverse).exp() * (1 + 4 * inverse) * inverse
 
 
-def sharper_gradient_information(kappa: float) -> float:
-    """rho <= max over 0 <= r <= 1 of (1 - r^2) exp((1.5 + 2r + r^2/2) t) (1 + (1 + r)^2 t) t, t = 1/kappa^2.
-
-    r is the norm of the mean gradient over G: the two factors of `gradient_information` cannot both be at their worst
-    (theory 2.10). From above: on each of `CELLS` intervals falling factors are taken at its left end, rising ones at
-    its right. At kappa = 4 it is smaller by a factor 1.39, at kappa = 1 by 9.5.
-
-    >>> float(gradient_information(1.0)) / sharper_gradient_information(1.0) > 9
-    True
-    """
-    gradient_information(kappa)
-    t = 1 / kappa**2
-    if 4 * t > 600:
-        return float("inf")
-    ends = [(cell / CELLS, (cell + 1) / CELLS) for cell in range(CELLS)]
-    worst = max(
-        (1 - low * low) * exp((1.5 + 2 * high + high * high / 2) * t) * (1 + (1 + high) ** 2 * t)
-        for low, high in ends
-    )
-    return worst * t * (1 + 1e-12)
-
-
-def sharper_gradient_examples(concepts: int, kappa: float, success: float = 0.9, flip: float = 0.0) -> int:
-    """As `proved_examples`, by the sharper of the two constants: batch size times steps.
-
-    >>> [sharper_gradient_examples(184_756, kappa) for kappa in (1.0, 2.0, 4.0)]
-    [1822, 151879, 1165620]
-    """
-    rho = min(gradient_information(kappa), Decimal(sharper_gradient_information(kappa)))
-    return examples_needed(concepts, rho, success, flip)
-
-
 def _check(success: float, flip: float) -> None:
     number("success", success, "(0, 1]")
     number("flip", flip, "[0, 1/2)")
 
 
 def _of(value: float | Decimal) -> Decimal:
-    """The decimal that a float's shortest text names."""
+    """Return the decimal that a float's shortest text names."""
     return value if isinstance(value, Decimal) else Decimal(repr(float(value)))
 
 

@@ -27,7 +27,7 @@ SOURCES = {
 
 
 def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
-    """Queries any strategy needs against the best-window adversary: 8 tau^2 (p N - 1). Ours, theory 2.5.
+    """Return queries that any strategy needs against the best window: 8 tau^2 (p N - 1). Ours, theory 2.5.
 
     For the parity family with P(z_0 != 0) = 1/2, any query phi(X, F(X)) in [-1, 1] and STAT(tau); p is the success
     probability over a uniform hidden set (1: identification; the learner may be randomised). Labels flipped with
@@ -46,7 +46,7 @@ def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: fl
 
 
 def null_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
-    """Queries any strategy needs against the null adversary: 4 tau^2 (p N - 1). Source: theory 2.5(b).
+    """Return queries that any strategy needs against the null adversary: 4 tau^2 (p N - 1). Source: theory 2.5(b).
 
     Answering E a, which does not depend on S, loses the concepts with |a_S| > tau: at most 1/(4 tau^2) by
     Parseval. The classical bound for parities (Kearns; Blum et al. 1994), with the factor P(z_0 != 0) = 1/2.
@@ -58,7 +58,7 @@ def null_bound(concepts: int, tolerance: float, success: float = 1.0, flip: floa
 
 
 def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
-    """(N t^2 - 1)/2 correlational queries at t = 2 tau, the tolerance on the half of the inputs that tells.
+    """Return (N t^2 - 1)/2 correlational queries at t = 2 tau, the tolerance on the half of the inputs that tells.
 
     Szorenyi, ALT 2009, Theorem 2, for N concepts with pairwise |correlation| <= 1/N; needs N t^2 > 1 and t <=
     1, and counts the final hypothesis as a query. None where it does not apply.
@@ -71,7 +71,7 @@ def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
 
 
 def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
-    """N^(1/3)/2 queries to learn to error below 1/2 - 1/N^3.
+    """Return N^(1/3)/2, the queries to learn to error below 1/2 - 1/N^3.
 
     Blum, Furst, Jackson, Kearns, Mansour, Rudich, STOC 1994, Definition 2 (pairwise |correlation| <= 1/N^3:
     parities have 0) and Theorem 12: needs N >= 16 and tolerance >= N^(-1/3); tau is the smallest of the
@@ -85,7 +85,7 @@ def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
 
 
 def parity_sda(concepts: int, average: float) -> int:
-    """SDA(g) of the parity family: ceil((N-1)/floor(1/(2g))) - 1 for g < 1/2 (theory 2.4; 0: no bound).
+    """Return SDA(g) of the parity family: ceil((N-1)/floor(1/(2g))) - 1 for g < 1/2 (theory 2.4; 0: no bound).
 
     Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017. Reference: a uniform label on
     z_0 != 0; then correlations are delta/2, a subfamily of k averages 1/(2k), so it is
@@ -100,7 +100,7 @@ def parity_sda(concepts: int, average: float) -> int:
 
 
 def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:
-    """Lower bounds on queries at STAT(tolerance) by the name of the adversary; one that says nothing is absent.
+    """Return lower bounds on queries at STAT(tolerance) by the adversary's name; one that says nothing is absent.
 
     Parities flipped with probability `flip` (theory 1.2b): theory 2.5. Rounding: theory 2.6, for ideal labels or those
     of M heads. Listed classes: theory 2.8, the window alone.
@@ -135,7 +135,7 @@ ADVERSARIES: dict[str, Callable[[Any, float, float], dict[str, float]]] = {
 
 
 def parity_bounds(concepts: ParityConcepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:
-    """Every bound that applies to the parity family at STAT(tolerance), by name; the others are absent.
+    """Return every bound that applies to the parity family at STAT(tolerance), by name; the others are absent.
 
     Flips (`flip`) raise window and null; the bounds of the literature stay as they are without, and true. SDA is
     taken at g = tau^2/3, for tau <= 1/2, where VSTAT(1/(3g)) is at least as strong as STAT(tau) (theory 2.4).
@@ -156,7 +156,7 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 
 def entropy_floor(concepts: int, tolerance: float) -> float:
-    """log2 N over the bits of an answer: what even an exact oracle that rounds to multiples of 2 tau needs.
+    """Return log2 N over the bits of an answer: what even an exact oracle that rounds to multiples of 2 tau needs.
 
     Means lie in [-1/2, 1/2] (P(z_0 != 0) = 1/2), so an answer is one of 2 floor(1/(4 tau) + 1/2) + 1 values. Far below
     the adversaries' bounds: it is the oracle's adversity, not the entropy, that costs queries.

@@ -25,13 +25,12 @@ from hardness.report import (
 )
 from hardness.report.content import Kind
 from hardness.report.rounding import at_least, listed
-from hardness.sq.bounds import switches as bounds
 from hardness.sq.bounds.parity import window_bound
 from hardness.statistics.means import Mean, mean, slope, spread
 from hardness.studies.trials import ACCURATE, CHECK, SPACING
 from learner.student import RATE, Student
 from learner.studies import switches as grid
-from learner.studies.switches import tuning
+from learner.studies.switches import bounds, tuning
 
 if TYPE_CHECKING:
     from pandas import DataFrame

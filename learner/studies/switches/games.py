@@ -11,12 +11,18 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.bounds.switches import bias_degree, biased_bound, biased_enough, chain_bound, chain_enough
 from hardness.sq.game import play, rounds, seated
 from hardness.sq.oracle import Window
 from hardness.sq.queries import SignBatch, character
 from hardness.sq.strategies import Steps
 from hardness.sq.tolerance import check_tolerance
+from learner.studies.switches.bounds import (
+    bias_degree,
+    biased_bound,
+    biased_enough,
+    chain_bound,
+    chain_enough,
+)
 
 
 @dataclass(frozen=True)
