@@ -21,8 +21,8 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.tokens import unpack_bits
 from learner.diagonal import Diagonal
-from learner.diagonal_network import centred, starting
-from learner.kernels_diagonal import Network, Rule
+from learner.diagonal_network import Rule, centred, forward, starting
+from learner.kernels_diagonal import Network
 from learner.kernels_student import PairStudent
 from learner.student_dense import initial
 
@@ -85,7 +85,7 @@ def _beside_the_dense_student(d: int = 64, m: int = 16) -> Row:
     dense = PairStudent(*initial(np.random.default_rng(0), m, d))
     whole = Instance.generate(Parity(d, 4), 0).examples(DENSE, 1)
     entrants = {
-        "ours": lambda: network.train(words, labels, ends, BATCH, Rule(RATE, 0.0, -1.0, 0.0)),
+        "ours": lambda: network.train(words, labels, ends, BATCH, Rule(RATE)),
         "the dense student": lambda: dense.train(whole.X, whole.Y, BATCH, RATE),
     }
     times = race(entrants, clock=process_time).scaled({"the dense student": PORTION / DENSE})
@@ -102,8 +102,12 @@ def _beside_torch(d: int = 64, m: int = 16) -> Row:
     signs = (1 - 2.0 * unpack_bits(words, d)).astype(np.float32)
     signs[:, 0] = 1
     peers = dict(steps(centred(first), RATE, BATCH))
-    rule = Rule(RATE, 0.0, -1.0, 0.0)
-    ours = network.train(words[: SAME * OPEN], labels[: SAME * OPEN], ends[: SAME + 1], BATCH, rule)[:, 0]
+    rule = Rule(RATE)
+    bits, ours = unpack_bits(words, d).astype(float), []
+    for e in range(0, SAME * OPEN, OPEN):
+        part = slice(e, e + OPEN)
+        ours.append(np.sum((forward(network.weights(), bits[part]) - labels[part]) ** 2))
+        network.train(words[part], labels[part], ends[:2], BATCH, rule)
     for name, step in peers.items():
         theirs = [step(signs[e : e + OPEN], labels[e : e + OPEN]) for e in range(0, SAME * OPEN, OPEN)]
         if not np.allclose(ours, theirs, rtol=1e-3):

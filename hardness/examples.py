@@ -17,7 +17,7 @@ from hardness.io import npz, schemas
 from hardness.io.files import regular, replacing
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
-from hardness.tokens import Signs, Words, pack
+from hardness.tokens import Signs, Words, compiled_pays, pack
 
 KINDS = {"X": "int8", "Y": "float64"}  # columns of a .parquet file
 ARRAYS = "datasets.features.features.Array2DExtensionType"
@@ -94,9 +94,25 @@ def informative_rows(words: Words, dim: int, gate: float | None = None) -> Infor
     >>> informative_rows(np.array([[[0b11], [0b00]], [[0b01], [0b11]]], dtype=np.uint64), 2)
     InformativeRows(words=array([[3]], dtype=uint64), positions=array([0]), count=2, dim=2, gate=None)
     """
+    _, bits, positions = open_pairs(words)
+    return InformativeRows(bits, positions, len(words), dim, gate)
+
+
+def open_pairs(words: Words) -> tuple[Words, Words, NDArray[np.int64]]:
+    """Return the packed pairs (r, 2, words) whose gates differ, their bits (r, words), and where they stand (r,)."""
+    if compiled_pays(words.size):
+        from hardness.kernels import bits
+
+        room = (
+            np.empty_like(words),
+            np.empty((len(words), words.shape[2]), np.uint64),
+            np.empty(len(words), np.int64),
+        )
+        count = bits.open_pairs(words, *room)
+        return room[0][:count], room[1][:count], room[2][:count]
     differ = words[:, 0] ^ words[:, 1]
     positions = np.flatnonzero(differ[:, 0] & np.uint64(1))
-    return InformativeRows(differ[positions], positions, len(words), dim, gate)
+    return words[positions], differ[positions], positions
 
 
 def informative_examples(X: Signs, Y: NDArray[np.float64]) -> InformativeExamples:

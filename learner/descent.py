@@ -6,22 +6,14 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from learner.diagonal_network import activated, by_centred, centred, entries, thresholded, updated
+from learner.diagonal_network import Rule, by_centred, centred, entries, updated
 
 Array = NDArray[np.float64]
 AT_ONCE = 1 << 22  # entries of the tables asked at once
 
 
-def descend(
-    correlations: Callable[[Array], Array],
-    weights: Array,
-    *,
-    rate: float,
-    l1: float = 0.0,
-    optimizer: str = "adam",
-    activation: str = "tanh",
-) -> Iterator[Array]:
-    """The values of f on all sign vectors, (2^n,), before the first step, after it, after the next, and so on.
+def descend(correlations: Callable[[Array], Array], weights: Array, rule: Rule) -> Iterator[Array]:
+    """Yield the values of f on all sign vectors, (2^n,), before the first step, after it, after the next, and so on.
 
     f = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j = 1 iff v_j = -1, has the `weights` (d + 1, M) of
     `learner.diagonal_network`, d = n + 1, and goes down the gradient of E (f - y)²/2 over uniform v, in the coordinates
@@ -31,7 +23,7 @@ def descend(
 
     >>> signs = np.array([1.0, -1.0, -1.0, 1.0])
     >>> weights = np.random.default_rng(0).normal(size=(4, 16))
-    >>> values = descend(lambda tables: tables @ signs / 4, weights, rate=0.1)
+    >>> values = descend(lambda tables: tables @ signs / 4, weights, Rule(rate=0.1))
     >>> errors = [float(np.mean((next(values) - signs) ** 2)) for _ in range(100)]
     >>> errors[0] > 1, errors[-1] < 0.1
     (True, True)
@@ -43,7 +35,8 @@ def descend(
     parts = np.array_split(np.arange(heads), -(-u.size * heads // AT_ONCE))
     for step in count(1):
         theta, c = np.split(entries(moved), [d])
-        t, slope = activated(theta.T @ u, activation)
+        t = np.tanh(theta.T @ u)
+        slope = 1 - t * t
         f = c[0] @ t
         yield f
         by_label = np.empty_like(weights)
@@ -53,4 +46,4 @@ def descend(
         by_label[-1] = correlations(t)
         gradient = np.concatenate([u @ (slope * f).T, (t @ f)[None]]) / size - by_label
         gradient[:-1] *= c
-        moved = thresholded(updated(moved, by_centred(gradient), moments, step, optimizer, rate), rate * l1)
+        moved = updated(moved, by_centred(gradient), moments, step, rule)

@@ -12,20 +12,31 @@ Steps are taken in other coordinates of the same function, in which bits are sig
 and a tuned student needs 2 to 7 times fewer examples in them than in θ.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from learner.adam import EPSILON, NEW, NEW_SQUARE
-
-OPTIMIZERS = ("adam", "momentum", "sign")
-ACTIVATIONS = ("tanh", "relu")
+from learner.adam import EPSILON
 
 
-def starting(rng: np.random.Generator, heads: int, dim: int, scale: float) -> Any:
-    """Weights (d + 1, M) to start from: θ_ij ~ N(0, r²/d), θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), c ~ N(0, 1/(d M)).
+class Rule(NamedTuple):
+    """Numbers of a step, as options of the student: `learner.diagonal` says what each is."""
 
-    `scale` is r. The thresholds are centred at every r: a head is as often above its threshold as below.
+    rate: float
+    threshold_rate: float = 1.0
+    output_rate: float = 1.0
+    l1: float = 0.0
+    decay: float = 0.0
+    beta1: float = 0.9
+    beta2: float = 0.999
+    clip: float = 0.0
+
+
+def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, output_scale: float = 1.0) -> Any:
+    """Return weights (d + 1, M) to start from: θ_ij ~ N(0, r²/d), θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), c ~ N(0, q²/(d M)).
+
+    `scale` is r, `output_scale` q. The thresholds are centred at every r: a head is as often above its threshold as
+    below.
 
     >>> weights = starting(np.random.default_rng(0), heads=16, dim=64, scale=4.0)
     >>> weights.shape, bool(abs(weights[1:64].std() - 4 / 64**0.5) < 0.05)
@@ -34,12 +45,12 @@ def starting(rng: np.random.Generator, heads: int, dim: int, scale: float) -> An
     weights = rng.standard_normal((dim + 1, heads)) * dim**-0.5
     weights[:dim] *= scale
     weights[0] -= weights[1:dim].sum(axis=0) / 2
-    weights[dim] *= heads**-0.5
+    weights[dim] *= heads**-0.5 * output_scale
     return weights
 
 
 def centred(weights: Any) -> Any:
-    """The coordinates (d + 1, M) in which steps are taken: b_i in row 0, t_ij in row j, c in the last one."""
+    """Return the coordinates (d + 1, M) in which steps are taken: b_i in row 0, t_ij in row j, c in the last one."""
     moved = weights.copy()
     moved[1:-1] *= -0.5
     moved[0] -= moved[1:-1].sum(axis=0)
@@ -47,7 +58,7 @@ def centred(weights: Any) -> Any:
 
 
 def entries(moved: Any) -> Any:
-    """The weights of coordinates in which steps are taken.
+    """Return the weights of coordinates in which steps are taken.
 
     >>> weights = starting(np.random.default_rng(0), heads=2, dim=3, scale=1.0)
     >>> bool(np.allclose(entries(centred(weights)), weights))
@@ -60,61 +71,45 @@ def entries(moved: Any) -> Any:
 
 
 def by_centred(gradient: Any) -> Any:
-    """Gradients (…, d + 1, M) by those coordinates, of those by weights."""
+    """Return gradients (…, d + 1, M) by those coordinates, of those by weights."""
     moved = gradient.copy()
     moved[..., 1:-1, :] = gradient[..., :1, :] - 2 * gradient[..., 1:-1, :]
     return moved
 
 
-def forward(weights: Any, u: Any, activation: str = "tanh") -> Any:
-    """f (n,) of bits u (n, d) with u_0 = 1."""
-    return activated(u @ weights[:-1], activation)[0] @ weights[-1]
+def forward(weights: Any, u: Any) -> Any:
+    """Return f (n,) of bits u (n, d) with u_0 = 1."""
+    return np.tanh(u @ weights[:-1]) @ weights[-1]
 
 
-def activated(h: Any, activation: str) -> tuple[Any, Any]:
-    """The activation of h and its derivative."""
-    if activation == "relu":
-        return np.maximum(h, 0), (h > 0).astype(h.dtype)
-    t = np.tanh(h)
-    return t, 1 - t * t
-
-
-def gradients(
-    weights: Any, u: Any, y: Any, loss_zone: float = -1.0, activation: str = "tanh"
-) -> tuple[Any, Any]:
-    """Errors f - y (n,) and the gradients (n, d + 1, M) of the losses of single rows: bits u (n, d), labels y (n,).
-
-    The loss of an error e is e²/2 for a zone below 0, else max(0, |e| - zone).
-    """
-    t, slope = activated(u @ weights[:-1], activation)
+def gradients(weights: Any, u: Any, y: Any) -> tuple[Any, Any]:
+    """Return errors e = f - y (n,) and gradients (n, d + 1, M) of e²/2 of single rows: bits u (n, d), labels y (n,)."""
+    t = np.tanh(u @ weights[:-1])
     errors = t @ weights[-1] - y
-    pull = errors if loss_zone < 0 else np.sign(errors) * (abs(errors) > loss_zone)
-    by_theta = u[:, :, None] * (pull[:, None] * weights[-1] * slope)[:, None]
-    return errors, np.concatenate([by_theta, (pull[:, None] * t)[:, None]], axis=1)
+    by_theta = u[:, :, None] * (errors[:, None] * weights[-1] * (1 - t * t))[:, None]
+    return errors, np.concatenate([by_theta, (errors[:, None] * t)[:, None]], axis=1)
 
 
 def clipped(gradient: Any, bound: float) -> Any:
-    """Gradients (n, d + 1, M) of single rows, those of a norm above `bound` shortened to it."""
+    """Return gradients (n, d + 1, M) of single rows, those of a norm above `bound` shortened to it."""
     norms = np.sqrt((gradient**2).sum(axis=(1, 2), keepdims=True))
     return gradient * np.minimum(1, bound / np.maximum(norms, 1e-30))
 
 
-def updated(weights: Any, gradient: Any, moments: Any, step: int, optimizer: str, rate: float) -> Any:
-    """Centred weights after an update by a gradient; `moments`, two arrays like them, are changed in place."""
+def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) -> Any:
+    """Return centred weights (d + 1, M) after step number `step` of Adam, and the soft threshold, by a gradient.
+
+    `moments`, two arrays like them, are changed in place. Every t_ij goes towards 0 by rate · l1, and no further.
+    """
     first, second = moments
-    if optimizer == "sign":
-        return weights - rate * np.sign(gradient)
-    if optimizer == "momentum":
-        first += gradient - NEW * first
-        return weights - rate * first
-    first += NEW * (gradient - first)
-    second += NEW_SQUARE * (gradient**2 - second)
-    share, share_of_squares = 1 - (1 - NEW) ** step, 1 - (1 - NEW_SQUARE) ** step
-    return weights - rate * (first / share) / (np.sqrt(second / share_of_squares) + EPSILON)
-
-
-def thresholded(weights: Any, cut: float) -> Any:
-    """The soft threshold on centred weights: every t_ij goes towards 0 by `cut`, and no further."""
-    weights = weights.copy()
-    weights[1:-1] -= np.clip(weights[1:-1], -cut, cut)
-    return weights
+    first += (1 - rule.beta1) * (gradient - first)
+    second += (1 - rule.beta2) * (gradient**2 - second)
+    share, share_of_squares = 1 - rule.beta1**step, 1 - rule.beta2**step
+    rates = np.full((len(weights), 1), rule.rate)
+    rates[0] *= rule.threshold_rate
+    rates[-1] *= rule.output_rate
+    moved = (1 - rates * rule.decay) * weights
+    moved -= rates * (first / share) / (np.sqrt(second / share_of_squares) + EPSILON)
+    cut = rule.rate * rule.l1
+    moved[1:-1] -= np.clip(moved[1:-1], -cut, cut)
+    return moved

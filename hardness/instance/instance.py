@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hardness import families
 from hardness.errors import InputError
-from hardness.examples import Examples, InformativeExamples, LeanExamples, informative_rows
+from hardness.examples import Examples, InformativeExamples, InformativeRows, LeanExamples, open_pairs
 from hardness.families.base import Family, Secret, Teacher, column_values_are_labels, disagreement
 from hardness.families.claims import UNSTATED
 from hardness.gadgets.coefficients import Gadget, gated
@@ -163,9 +163,11 @@ class Instance:
         family = self.family
         self._require_closed_form()
         words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)
-        rows = informative_rows(words, family.dim, family.closed_value(self.teacher))
-        noise = self.noise(count, seed, start)[rows.positions]
-        return InformativeExamples(rows, family.open_values(self.teacher, words[rows.positions], noise))
+        pairs, bits, positions = open_pairs(words)
+        noisy = family.flip or family.noise
+        noise = self.noise(count, seed, start)[positions] if noisy else np.broadcast_to(0.5, len(bits))
+        rows = InformativeRows(bits, positions, count, family.dim, family.closed_value(self.teacher))
+        return InformativeExamples(rows, family.open_values(self.teacher, pairs, noise))
 
     def noise(self, count: int, seed: int, start: int = 0) -> NDArray[np.float64]:
         """What label noise is made of: one uniform number in (0, 1) for each of the examples start..start + count - 1.

@@ -167,6 +167,24 @@ def signs(octets: Any, out: Any) -> Any:
 
 
 @compiled
+def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
+    """Copy those of the pairs `words` (n, 2, W) whose gates differ, their bits u and positions; return how many.
+
+    `pairs` (n, 2, W), `bits` (n, W) and `positions` (n,) are filled from the front. Every pair is written, and the next
+    one over it if its gates are equal: a branch that is as often taken as not would cost more.
+    """
+    count = 0
+    for i in range(len(words)):
+        for w in range(words.shape[2]):
+            pairs[count, 0, w] = words[i, 0, w]
+            pairs[count, 1, w] = words[i, 1, w]
+            bits[count, w] = words[i, 0, w] ^ words[i, 1, w]
+        positions[count] = i
+        count += np.int64((words[i, 0, 0] ^ words[i, 1, 0]) & ONE)
+    return count
+
+
+@compiled
 def next_mask(mask: Any) -> Any:
     """The colex successor. After the last set of n = 64 bits the sum wraps: callers count, never compare."""
     # Gosper's step: the lowest run of ones moves its top one up, the others go to the bottom.

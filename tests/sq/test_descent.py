@@ -15,7 +15,7 @@ from hardness.sq.oracle import ORACLES, OutOfQueries
 from hardness.sq.queries import Tables, bit_products
 from learner import descent
 from learner.diagonal import Diagonal
-from learner.diagonal_network import by_centred, centred, entries, gradients, starting
+from learner.diagonal_network import Rule, by_centred, centred, entries, gradients, starting, updated
 
 N = 5
 WORDS = np.arange(2**N, dtype=np.uint64)
@@ -26,13 +26,16 @@ def test_with_true_means_it_is_gradient_descent_on_the_whole_population():
     """The entries, asked one by one, are the mean over all sign vectors of the gradients of single rows."""
     labels = bit_products(WORDS, np.uint64(0b10110)).astype(float)
     weights = starting(np.random.default_rng(0), 3, N + 1, 1.0)
-    values = descent.descend(lambda h: h @ labels / 2**N, weights.copy(), rate=0.1, optimizer="momentum")
-    velocity = np.zeros_like(weights)
-    for shown in islice(values, 4):
+    rule, moments = (
+        Rule(rate=0.1, output_rate=0.5, l1=0.01, beta1=0.5),
+        (np.zeros((N + 2, 3)), np.zeros((N + 2, 3))),
+    )
+    values = descent.descend(lambda h: h @ labels / 2**N, weights.copy(), rule)
+    for step, shown in enumerate(islice(values, 4), 1):
         errors, by_row = gradients(weights, BITS, labels)
         assert shown - labels == pytest.approx(errors, abs=1e-12)
-        velocity = by_centred(by_row.mean(axis=0)) + 0.9 * velocity
-        weights = entries(centred(weights) - 0.1 * velocity)
+        gradient = by_centred(by_row.mean(axis=0))
+        weights = entries(updated(centred(weights), gradient, moments, step, rule))
 
 
 @pytest.mark.parametrize("name", ORACLES)

@@ -36,6 +36,8 @@ MIDDLE = {
 }
 AROUND = (-1.0, -0.5, 0.0, 0.5)
 
+# Adam with its customary means and one rate for all weights, from a start of scale 1
+ADAM = {"start": 1.0, "output_rate": 1.0, "beta1": 0.9, "beta2": 0.999}
 # Clipped gradients with noise κ: of every class heads, rate, start, batch and l1, the best of five to eight settings
 # on four to eight other seeds, and log2 of the examples of its longest runs; the others take a half, a quarter, ...
 KAPPA, CLIP, SUCCESS, RUNS = 4.0, 1.0, 0.9, 20
@@ -175,7 +177,7 @@ def noisy(task: Task, root: int) -> Outcome:
 
 def _learner(task: Task, seed: int) -> Any:
     """The learner that a task names, with its options."""
-    return make(Solver("learner", task.solver["learner"], task.solver["params"]), seed % 2**32)
+    return make(Solver("learner", task.solver["learner"], {**ADAM, **task.solver["params"]}), seed % 2**32)
 
 
 def sign_vectors(n: int) -> NDArray[np.int8]:
