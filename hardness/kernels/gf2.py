@@ -6,97 +6,115 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hardness.kernels.bits import ONE, popcount, random_word
+from hardness.kernels.bits import ONE, U, popcount, random_word
 
+# A column index in a loop over words is cast to U: numba lets a signed one count from the end of a row, and a loop that
+# may do so is not made of vector instructions.
 Words = NDArray[np.uint64]
-TABLE_BITS = (
-    8  # bits that index a table: four tables of 256 rows of up to 4096 bits stay in the second-level cache
-)
+TABLES = 6
+MOST_BITS = 7  # bits that index a table at most: six tables of 128 rows of 4,096 bits take 400 KB
 
 
 @njit(cache=True)
 def rref2(words: Words, columns: int) -> NDArray[np.int64]:
-    """Reduced row echelon form over GF(2), in place, of bit-packed rows; returns the pivot columns (rank,).
+    """Bring bit-packed rows into reduced row echelon form over GF(2), in place; return the pivot columns (rank,).
 
-    Method of four Russians (Arlazarov, Dinic, Kronrod, Faradzhev 1970), with several tables as in M4RI (Albrecht,
-    Bard, Hart 2010): the pivots of a panel of columns are found first, and every other row is then cleared of them
-    by one lookup in each table, which holds the sums of some of them.
+    Method of four Russians (Arlazarov, Dinic, Kronrod, Faradzhev 1970), with six tables as in M4RI (Albrecht, Bard,
+    Hart 2010): the pivots of a panel of columns are found first, and every other row is then cleared of them by one
+    lookup in each table, which holds the sums of some of them.
     """
     N, W = words.shape
     pivots = np.empty(min(N, columns), dtype=np.int64)
-    # A table of 2^bits sums costs 2^bits additions of rows and saves (bits - 1) of them for every row: it pays while it
-    # is far smaller than the matrix.
+    # A table of 2^bits sums costs 2^bits additions of rows and saves (bits - 1) of them for every row. These bits were
+    # among the fastest at 64, 128, …, 4,096 rows.
     bits = 1
-    while bits < TABLE_BITS and 4 << bits <= N:
+    while bits < MOST_BITS and 32 << bits <= N:
         bits += 1
-    tables = 4 if bits == TABLE_BITS else 1
     size = 1 << bits
-    table = np.zeros((tables * size, W), dtype=np.uint64)
-    mask, shift = np.uint64(size - 1), np.uint64(bits)
+    # Whole vectors of 32 bytes are read from the tables: their rows begin at multiples of 64 bytes.
+    table = np.zeros((TABLES * size, (W + 7) // 8 * 8), dtype=np.uint64)
     rank, column = 0, 0
     while column < columns and rank < N:
-        end = min(column + tables * bits, columns)
-        # Left of the panel all columns are done: rows are only changed from this word on.
-        start = column >> 6
-        count = _panel(words, pivots, rank, column, end)
+        end = min(column + TABLES * bits, columns)
+        # Left of the panel all columns are done: rows are only changed from this word on, a multiple of four.
+        start = column >> 8 << 2
+        count = _panel(words, pivots, rank, column, end, start)
         for k in range(count):
             # The sums with the k-th pivot row are those without it, shifted by half a table: each is one addition.
             base, half = k // bits * size, 1 << k % bits
             for entry in range(base, base + half):
-                for v in range(start, W):
+                for u in range(start, W):
+                    v = U(u)
                     table[entry + half, v] = table[entry, v] ^ words[rank + k, v]
         if count:
-            first = pivots[rank]
-            # Pivots that are neighbours in one word are read with one shift; of full rank nearly all panels are so.
-            adjacent = (
-                pivots[rank + count - 1] - first == count - 1 and first >> 6 == (first + count - 1) >> 6
-            )
-            for i in range(N):
-                if rank <= i < rank + count:
-                    continue
-                index: Any = np.uint64(0)
-                if adjacent:
-                    index = words[i, first >> 6] >> np.uint64(first & 63) & (ONE << np.uint64(count)) - ONE
-                else:
-                    for k in range(count):
-                        pc = pivots[rank + k]
-                        index |= (words[i, pc >> 6] >> np.uint64(pc & 63) & ONE) << np.uint64(k)
-                if index and tables == 1:
-                    a = np.int64(index)
-                    for v in range(start, W):
-                        words[i, v] ^= table[a, v]
-                elif index:
-                    a, b = np.int64(index & mask), size + np.int64(index >> shift & mask)
-                    index >>= shift + shift
-                    c, d = 2 * size + np.int64(index & mask), 3 * size + np.int64(index >> shift)
-                    for v in range(start, W):
-                        words[i, v] ^= table[a, v] ^ table[b, v] ^ table[c, v] ^ table[d, v]
-            rank += count
+            _clear(words, pivots[rank : rank + count], rank, start, table, bits)
+        rank += count
         column = end
     return pivots[:rank]
 
 
 @njit(cache=True)
-def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end: int) -> int:
-    """Pivots of columns column..end - 1 among rows rank.., brought to the top and cleared of one another: how many."""
+def _clear(words: Words, pivots: NDArray[np.int64], rank: int, start: int, table: Words, bits: int) -> None:
+    """Clear all rows but the pivot rows rank.. of the columns `pivots` (count,), from word `start` on."""
     N, W = words.shape
-    start, count = column >> 6, 0
+    count, size, mask, shift = len(pivots), 1 << bits, U((1 << bits) - 1), U(bits)
+    # Pivots that are neighbours, as nearly all are in a matrix of full rank, are read with two shifts.
+    word, offset = pivots[0] >> 6, U(pivots[0] & 63)
+    adjacent, split = pivots[-1] - pivots[0] == count - 1, pivots[-1] >> 6 > word
+    kept = (ONE << U(count)) - ONE
+    for i in range(N):
+        if rank <= i < rank + count:
+            continue
+        index: Any = U(0)
+        if adjacent:
+            index = words[i, word] >> offset
+            if split:
+                index |= words[i, word + 1] << U(64) - offset
+            index &= kept
+        else:
+            for k in range(count):
+                index |= (words[i, pivots[k] >> 6] >> U(pivots[k] & 63) & ONE) << U(k)
+        if index:
+            a = np.int64(index & mask)
+            b = size + np.int64(index >> shift & mask)
+            c = 2 * size + np.int64(index >> U(2) * shift & mask)
+            d = 3 * size + np.int64(index >> U(3) * shift & mask)
+            e = 4 * size + np.int64(index >> U(4) * shift & mask)
+            f = 5 * size + np.int64(index >> U(5) * shift & mask)
+            for u in range(start, W):
+                v = U(u)
+                words[i, v] ^= (
+                    table[a, v] ^ table[b, v] ^ table[c, v] ^ table[d, v] ^ table[e, v] ^ table[f, v]
+                )
+
+
+@njit(cache=True)
+def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end: int, start: int) -> int:
+    """Find the pivots of columns column..end - 1 among rows rank..; bring them to the top, cleared of one another.
+
+    Return how many there are. Rows are changed from word `start` on.
+    """
+    N, W = words.shape
+    count = 0
     for c in range(column, end):
-        word, bit = c >> 6, np.uint64(c & 63)
+        word, bit = c >> 6, U(c & 63)
         for i in range(rank + count, N):
             # Rows below are cleared lazily: only a row that is looked at pays for the pivots of this panel.
             for k in range(count):
                 pc = pivots[rank + k]
-                if words[i, pc >> 6] >> np.uint64(pc & 63) & ONE:
-                    for v in range(start, W):
+                if words[i, pc >> 6] >> U(pc & 63) & ONE:
+                    for u in range(start, W):
+                        v = U(u)
                         words[i, v] ^= words[rank + k, v]
             if words[i, word] >> bit & ONE:
                 if i != rank + count:
-                    for v in range(start, W):
+                    for u in range(start, W):
+                        v = U(u)
                         words[i, v], words[rank + count, v] = words[rank + count, v], words[i, v]
                 for k in range(count):
                     if words[rank + k, word] >> bit & ONE:
-                        for v in range(start, W):
+                        for u in range(start, W):
+                            v = U(u)
                             words[rank + k, v] ^= words[rank + count, v]
                 pivots[rank + count] = c
                 count += 1
