@@ -137,7 +137,8 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
 def _levels(label: NDArray[np.float64], coding: LinearLabels, public: Public) -> Integers:
     """The levels (N,) that labels (N,) show. Raises `InputError` where one shows none."""
     shown = coding.levels(label - float(public["A"]))
-    level = np.rint(shown).astype(np.int64)
+    with np.errstate(invalid="ignore"):  # of numbers that no integer holds, which are refused
+        level = np.rint(shown).astype(np.int64)
     if not ((np.abs(shown - level) < 1e-6) & (level >= 0) & (level < coding.sizes(public)[1])).all():
         raise InputError(f"labels do not fit the offset A = {public['A']} in `public`: were X and Y changed?")
     return level
@@ -147,8 +148,13 @@ def with_public(a: NDArray[np.int8], level: Integers, public: Public) -> Equatio
     """Rows a (N, n) and levels (N,) with what is public beside them."""
     coding = linear_labels(public)
     q, p = coding.sizes(public)
+    weight, n = coding.weight(public), a.shape[1]
+    if weight is not None and weight > n:
+        raise InputError(
+            f"`public` states a secret of {weight} coordinates, and there are {n}: was it changed?"
+        )
     flip, noise = (float(public.get(name) or 0.0) for name in ("flip", "noise"))
-    return Equations(a, level, q, p, coding, coding.weight(public), flip, noise, coding.heads(public))
+    return Equations(a, level, q, p, coding, weight, flip, noise, coding.heads(public))
 
 
 Solve = Callable[[Equations, int | None, int, Progress], Recovery]

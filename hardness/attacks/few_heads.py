@@ -14,6 +14,7 @@ from hardness.attacks.rules import likeliest
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+MOST_HEADS = 1000
 PLACES = 8  # of the first change relative to the mean of the levels, which nobody knows
 FITS = 3  # of the likeliest beginnings
 SOFTNESS = np.repeat((0.5, 0.25, 0.12, 0.06, 0.03, 0.015), (12, 6, 6, 6, 6, 6))  # of changes, in cells
@@ -27,10 +28,10 @@ def few_heads(equations: Equations, budget: int | None, seed: int, progress: Pro
 
     Means of label times one coordinate, or times two, point along w; then scoring (Newton's method with the expected
     Hessian) makes the labels likeliest, while the changes of level sharpen. `budget` bounds its steps; 42. The secret
-    itself is not sought: `rule` tells labels. `refused` where heads are not limited, and rows too few.
+    itself is not sought: `rule` tells labels. `refused` where heads are not few, or rows are.
     """
-    if equations.heads is None:
-        return Recovery.refused("labels are parities, or heads are not limited: try gaussian, bkw or lattice")
+    if equations.heads is None or equations.heads > MOST_HEADS:
+        return Recovery.refused("labels are parities, or heads are not few: try gaussian, bkw or lattice")
     held_out = min(len(equations) // 6, 5000)
     known, fresh = equations.rows(slice(held_out, held_out + KNOWN)), equations.rows(slice(0, held_out))
     if len(known) < 4 * known.n:

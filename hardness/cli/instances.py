@@ -254,7 +254,7 @@ def export(
 
 def sample(
     file: File,
-    count: Annotated[int, typer.Option(min=1, help="Number of examples.")],
+    count: Annotated[int, typer.Option(min=1, max=2**48, help="Number of examples.")],
     out: Annotated[Path, typer.Option("--out", help="Examples file, .npz or .parquet.")],
     seed: Seed = None,
     as_json: Json = False,

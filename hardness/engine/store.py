@@ -68,7 +68,9 @@ class Store:
             self._open(about)
         except sqlite3.Error as error:
             self._db.close()
-            if any(word in str(error) for word in ("locked", "full", "I/O")):  # another writer, or the disk
+            if any(
+                word in str(error) for word in ("locked", "full", "I/O", "unable to open")
+            ):  # the disk, another writer
                 raise InputError(f"cannot open {path}: {error}") from error
             raise InputError(f"{path} is damaged or no store ({sanitize(error)}); {AGAIN}") from error
         except BaseException:

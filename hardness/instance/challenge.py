@@ -216,8 +216,11 @@ def opened(folder: Path, guesses: Callable[[Signs], Iterable[Floats]]) -> Floats
     header = _load(folder)
     if changed := _changed(header, folder):
         raise InputError(f"the challenge was changed: {changed}")
-    X = _inputs(folder, header)
-    return next((values for values in guesses(X) if _opens(header, X, values)), None)
+    try:
+        X = _inputs(folder, header)
+        return next((values for values in guesses(X) if _opens(header, X, values)), None)
+    except ValueError as error:
+        raise InputError(f"{folder} is no whole challenge: {sanitize(error)}") from error
 
 
 def _inputs(folder: Path, header: dict[str, Any]) -> Signs:

@@ -14,6 +14,7 @@ from hardness.gadgets.coefficients import Gadget
 from hardness.gadgets.levels import level_range
 from hardness.gadgets.sharp import Sharp
 from hardness.io import schemas
+from hardness.io.fields import whole
 from hardness.io.files import regular
 from hardness.io.texts import sanitize
 
@@ -31,6 +32,7 @@ def instance(path: Path) -> tuple[dict[str, Any], Family, Secret, Teacher]:
     """
     header, arrays = _contents(path)
     try:
+        whole("seed", header["seed"], 0)  # 8.0 is an integer to JSON Schema, and none that seeds anything
         family = families.build(header["family"], header["parameters"])
         secret = {name[7:]: value for name, value in arrays.items() if name.startswith("secret.")}
         family.check(secret)

@@ -6,7 +6,7 @@ import shutil
 import socket
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from stat import S_ISREG
@@ -60,7 +60,8 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
         raise InputError(f"cannot write {path}: {error.strerror or error}; name another --out") from error
     finally:
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # on a read-only medium there is nothing to remove
+                temporary.unlink(missing_ok=True)
             unfinished.discard(temporary)
 
 

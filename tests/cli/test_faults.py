@@ -5,11 +5,14 @@ The numbers are those of the reading. What has its test beside the code is not s
 seeds that can be guessed (2) in tests/families/test_shown.py, clocks that jump (3) in
 tests/engine/test_study_engine.py, what learners leave behind (4) in tests/evaluation/test_worker.py, damage bit by bit
 (7) and stores that cannot be written (10) in tests/engine/test_study_store.py, certificates that ask for work (8) in
-tests/sq/test_certificates.py, signals (9) in tests/cli/test_ended.py.
+tests/sq/test_certificates.py, signals (9) in tests/cli/test_ended.py. Of a second reading: challenges that open in
+seconds in tests/attacks/test_what_challenges_cost.py, requirements of submissions in tests/studies/test_submissions.py.
 """
 
 import json
 import os
+import shutil
+import sqlite3
 import textwrap
 import time
 from collections.abc import Iterator
@@ -22,9 +25,12 @@ from measured import CPU_SECONDS, within_limits
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from hardness.engine.store import Store
+from hardness.errors import InputError
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
+from hardness.instance.challenge import digest, digest_of
 
 pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
 
@@ -83,14 +89,32 @@ def in_time(line: str) -> Completed:
     raise AssertionError(f"{line}: {seconds} s of computing")
 
 
-def changed_header(source: Path, target: Path) -> None:
-    """The same instance with another text about what is proved."""
+def altered(source: Path, target: Path, stated: dict[str, object], value: float | None = None) -> None:
+    """The same instance with a header that states something else, and labels of `value`."""
     with safe_open(source, framework="numpy") as file:
         header = json.loads(file.metadata()["instance"])
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # it is no mapping
-    save_file(
-        arrays, target, {"instance": json.dumps({**header, "hypothesis": "Proved for all algorithms."})}
-    )
+    if value is not None:
+        arrays["gadget.values"] = np.full_like(arrays["gadget.values"], value)
+    save_file(arrays, target, {"instance": json.dumps({**header, **stated})})
+
+
+def restated(source: Path, target: Path, stated: dict[str, object]) -> None:
+    """The same examples with other public parameters."""
+    with np.load(source) as file:
+        public = json.dumps({**json.loads(str(file["public"])), **stated})
+        np.savez(target, X=file["X"], Y=file["Y"], public=public)
+
+
+def mixed(source: Path, target: Path) -> None:
+    """A challenge with digests that fit, whose examples have fewer coordinates than its held-out inputs."""
+    shutil.copytree(source, target)
+    instance = Instance.generate(Parity(9, 3), 0)
+    examples = instance.examples(100, 1)
+    np.savez(target / "examples.npz", X=examples.X, Y=examples.Y, public=json.dumps(instance.public(1)))
+    header = json.loads((target / "challenge.json").read_text())
+    header["sha256"]["examples.npz"] = digest_of(target / "examples.npz")
+    (target / "challenge.json").write_text(json.dumps({**header, "header_sha256": digest(header)}))
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +137,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "merged" / "rows.csv").write_text("identity\n")
     (path / "grid.toml").write_text(GRID)
     (path / "learners.py").write_text(textwrap.dedent(LEARNERS))
+    altered(path / "pub" / "hard.safetensors", path / "seeded", {"seed": 8.0})
+    altered(path / "pub" / "hard.safetensors", path / "valued", {}, 1e308)
+    for name, stated in (("heads", {"heads": 2**70}), ("more", {"heads": 60}), ("offset", {"A": 1e308})):
+        restated(path / "e.npz", path / f"{name}.npz", stated)
+    mixed(path / "toy", path / "mixed")
     os.symlink("toy", path / "link")
-    changed_header(path / "pub" / "hard.safetensors", path / "praised")
+    altered(path / "pub" / "hard.safetensors", path / "praised", {"hypothesis": "Proved for all algorithms."})
     hostile_files(path)
     return path
 
@@ -145,6 +174,23 @@ REFUSED = [
     (9, "sweep grid.toml --set params.dim.x=1 --out new", "dim is no table"),
     (9, "attack lattice empty", "A.npy has no header"),
     (9, "attack lattice paren", "A.npy has no header"),
+    # Those of the second reading:
+    *(
+        (11, line, "seed must be an integer >= 0, got 8.0")
+        for line in (
+            "sample seeded --count 5 --out new",
+            "challenge seeded --count 5 --toy --out new",
+            "learn mlp seeded --count 50",
+            "export seeded --form xor-dimacs --count 50 --out new",
+            "verify seeded",
+        )
+    ),
+    (11, "attack search heads.npz", "and there are 19"),
+    (11, "attack means more.npz", "and there are 19"),
+    (12, "sample pub/hard.safetensors --count 99999999999999999999 --out new.parquet", "281474976710656"),
+    (12, "attack gaussian offset.npz", "do not fit the offset"),
+    (12, "export valued --form xor-dimacs --count 50 --out new", "do not fit the offset"),
+    (12, "attack gaussian mixed", "beside examples of shape (2, 9)"),
 ]
 
 
@@ -202,3 +248,22 @@ def test_what_a_learner_says_of_itself_is_no_reason_to_fail(
     end = run_command("learn learners:OnlyCertified pub/hard.safetensors --count 50 --json")
     assert "Traceback" not in end.err
     assert json.loads(end.out)["status"] == "wrong"
+
+
+def test_a_read_only_medium_is_said_to_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fault 13: nothing is left to remove there, and a store that cannot be written is not damaged."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    def closed(*_: object) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    for name in ("touch", "unlink"):
+        monkeypatch.setattr(Path, name, refuse)
+    check_refused(
+        run_command("generate parity --dim 8 --heads 2 --out", tmp_path / "x"), "Read-only file system"
+    )
+    monkeypatch.setattr(Store, "_open", closed)
+    with pytest.raises(InputError, match="cannot open .*: unable to open database file"):
+        Store(tmp_path / "rows.db", {"study": "demo"})

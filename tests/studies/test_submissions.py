@@ -47,6 +47,46 @@ def test_a_folder_without_a_learner_or_a_name_is_refused(tmp_path: Path, name: s
     assert not (tmp_path / "made").exists()
 
 
+REQUIREMENTS = [
+    (b"numpy==2.0.2\nscikit-learn==1.6.1\n", 0),
+    (b"torch==2.6.0+cpu", 0),
+    (b"", 0),
+    (b"--no-binary foo\nfoo==1.0\n", 1),
+    (b"--find-links x\n", 1),
+    (b"foo @ file:///x/foo-1.0.tar.gz\n", 1),
+    (b"foo==1.0 @ https://example.org/foo.whl\n", 1),
+    (b"https://example.org/foo-1.0-py3-none-any.whl\n", 1),
+    (b"./foo\n", 1),
+    (b"-r more.txt\n", 1),
+    (b"foo>=1\n", 1),
+    (b"foo\n", 1),
+    (b"foo==1.0 --config-settings=a=b\n", 1),
+    (b"foo==1.0 \\\n--pre\n", 1),
+    (b"foo==1.0\r--pre\n", 1),
+    (b"foo==1.0\x00\n--pre\n", 1),
+    (b"foo==1.*\n", 1),
+    (b"foo==${HOME}\n", 1),
+]
+
+
+@pytest.mark.parametrize(("lines", "code"), REQUIREMENTS)
+def test_requirements_are_names_and_versions(tmp_path: Path, lines: bytes, code: int) -> None:
+    """Options, addresses and paths make pip run code of others, whatever its own command line says."""
+    (tmp_path / "requirements.txt").write_bytes(lines)
+    done = run("requirements", "requirements.txt", folder=tmp_path)
+    assert (done.returncode, bool(done.stderr)) == (code, code == 1)
+    (tmp_path / "linked").symlink_to("requirements.txt")
+    assert run("requirements", "linked", folder=tmp_path).returncode == 1
+
+
+def test_the_container_checks_requirements_and_installs_them_apart_and_not_as_root() -> None:
+    text = (PLACE / "Dockerfile").read_text().replace("\\\n", " ")
+    (install,) = (line for line in text.splitlines() if "--requirement" in line)
+    assert text.index("USER evaluator") < text.index(install)
+    assert install.index("evaluate/requirements") < install.index("pip install")
+    assert "--only-binary :all: --target /home/evaluator/required" in " ".join(install.split())
+
+
 def git(folder: Path, *words: str) -> str:
     who = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
     return subprocess.run(

@@ -250,7 +250,7 @@ def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float,
     """
     from scipy.special import ndtr
 
-    shown = np.zeros((OFFSETS, p, 2))
+    best = np.zeros((OFFSETS, 2))
     cells = np.arange(heads + 1) % p
     for row, offset in enumerate((np.arange(OFFSETS) + 0.5) / OFFSETS - 0.5):
         change = (np.arange(heads) - (heads - 1) / 2) / p + offset  # in turns of the levels, from the mean
@@ -261,9 +261,9 @@ def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float,
             np.bincount(cells, np.diff(integral), p) for integral in (ndtr(edge), -law, -edge * law / sqrt(2))
         )
         spread = np.maximum(mass * (1 - mass), 1e-300)
-        shown[row] = np.stack((linear**2 / spread, square**2 / spread), axis=1)
-    best = shown.max(axis=1).mean(axis=0)
-    return float(best[0]), float(best[1])
+        best[row] = (linear**2 / spread).max(), (square**2 / spread).max()
+    linear_share, square_share = best.mean(axis=0).tolist()
+    return linear_share, square_share
 
 
 def _linearization(it: _Rounded) -> Log2Cost | str:
