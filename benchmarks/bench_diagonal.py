@@ -24,7 +24,7 @@ from learner.diagonal import Diagonal
 from learner.diagonal_network import Rule, centred, forward, starting
 from learner.kernels_diagonal import Network
 from learner.kernels_student import PairStudent
-from learner.student_dense import initial
+from learner.student import initial
 
 TOPIC = "11 Diagonal student"
 # Examples a step, informative ones among them where a race is run, and the rate

@@ -23,8 +23,7 @@ from benchmarks.student_peers import RATE, steps
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from learner.kernels_student import PairStudent
-from learner.student import Student
-from learner.student_dense import initial
+from learner.student import Student, initial
 
 TOPIC = "10 Student"
 BATCH, ROUND, PEER = 64, 4096, 512  # examples a step, and a measurement of ours and of a peer

@@ -1,8 +1,9 @@
 """The multi-head attention layer F(X) = Σᵢ softmax(X Θᵢ Xᵀ) X Wᵢ: the one dense forward, and the definition."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,10 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.errors import InputError
 from hardness.io.fields import all_finite
 
-if TYPE_CHECKING:
-    from hardness.kernels.dense import TiledAttention
-
 Array = NDArray[np.float64]
+# Examples are computed together by 64, at most four times as many, with so many numbers of a product of theirs
+STEP, STEPS, NUMBERS = 64, 4, 1 << 15
+
+
+def softmax(scores: NDArray[Any], axis: int = -1) -> NDArray[Any]:
+    """Replace `scores` by their softmax along an axis, and return them.
+
+    The largest score is taken off first, so that nothing overflows.
+
+    >>> softmax(np.array([[1000.0, 1000.0], [0.0, -np.inf]])).tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    scores -= scores.max(axis=axis, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=axis, keepdims=True)
+    return scores
 
 
 @dataclass(frozen=True)
@@ -55,18 +69,59 @@ class MultiHeadAttention:
         return int(self.theta.shape[1])
 
     def patterns(self, X: ArrayLike) -> Array:
-        """Attention patterns softmax(X Θᵢ Xᵀ) of tokens (n, k, d), as (n, m, k, k): each row sums to 1."""
-        return self._tiled.patterns(self._tokens(X))
+        """Return the attention patterns softmax(X Θᵢ Xᵀ) of tokens (n, k, d), as (n, m, k, k): each row sums to 1."""
+        x = self._tokens(X)
+        n, k, _ = x.shape
+        out = np.empty((n, self.heads, k, k))
+        for here, *_, patterns in self._portions(x):
+            out[here] = patterns.transpose(0, 2, 3, 1)[: len(out[here])]
+        return out
 
     def __call__(self, X: ArrayLike) -> Array:
-        """F(X), shape (n, k, d), of tokens (n, k, d). Calls from several threads run side by side."""
-        return self._tiled.forward(self._tokens(X))
+        """Return F(X), shape (n, k, d), of tokens (n, k, d). Calls from several threads run side by side."""
+        x = self._tokens(X)
+        m, k, d = self.heads, *x.shape[1:]
+        total = self.w.sum(axis=0)
+        out = np.empty(x.shape)
+        for here, tokens, differences, products, patterns in self._portions(x):
+            # The rows of a softmax sum to 1: token k - 1 adds x (W₁ + … + Wₘ), each other one its difference to it.
+            images = np.matmul(differences, self._beside[1], out=products)
+            weights = patterns.reshape(len(tokens), k * m, k)[:, : (k - 1) * m]
+            values = weights.transpose(0, 2, 1) @ images.reshape(len(tokens), (k - 1) * m, d)
+            values += (tokens[:, -1] @ total)[:, None]
+            out[here] = values[: len(out[here])]
+        return out
 
     @cached_property
-    def _tiled(self) -> "TiledAttention":
-        from hardness.kernels.dense import TiledAttention
+    def _beside(self) -> tuple[Array, Array]:
+        """Θ₁ᵀ … Θₘᵀ beside each other, and W₁ … Wₘ, both (d, m d)."""
+        m, d = self.heads, self.dim
+        return self.theta.transpose(2, 0, 1).reshape(d, m * d), self.w.transpose(1, 0, 2).reshape(d, m * d)
 
-        return TiledAttention(self.theta, self.w)
+    def _portions(self, x: NDArray[Any]) -> Iterator[tuple[slice, Array, Array, Array, Array]]:
+        """Yield, for some examples at a time: which they are, tokens (·, k, d), the differences of tokens to token
+        k - 1 as (· (k - 1), d), room for their products (· (k - 1), m d), and patterns as (·, k, m, k).
+
+        Entry [e, b, i, a] of patterns is the weight of token b in row a. All portions have the same size, the last one
+        with other examples at its end. Products of one shape, whose rows are whole blocks of BLAS, give an example the
+        same bits whatever stands beside it.
+        """
+        m, (n, k, d) = self.heads, x.shape
+        size = STEP * max(1, min(STEPS, NUMBERS // (max(k - 1, 1) * m * d) // STEP))
+        tokens, differences = np.zeros((size, k, d)), np.empty((size, k - 1, d))
+        products, scores = np.empty((size * (k - 1), m * d)), np.empty((size, k * m, k))
+        for start in range(0, n, size):
+            here = slice(start, start + size)
+            tokens[: len(x[here])] = x[here]
+            np.subtract(tokens[:, :-1], tokens[:, -1:], out=differences)
+            flat = differences.reshape(len(products), d)
+            # A softmax does not see what all scores of its row share: x_a Θᵢ x_{k-1} is taken off.
+            keys = np.matmul(flat, self._beside[0], out=products)  # Θᵢ (x_b - x_{k-1})
+            scores[:, (k - 1) * m :] = 0.0
+            np.matmul(
+                keys.reshape(size, (k - 1) * m, d), tokens.transpose(0, 2, 1), out=scores[:, : (k - 1) * m]
+            )
+            yield here, tokens, flat, products, softmax(scores.reshape(size, k, m, k), axis=1)
 
     def _tokens(self, X: ArrayLike) -> NDArray[Any]:
         x = np.asarray(X)

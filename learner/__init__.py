@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from learner.random_features import RandomFeatureMLP as RandomFeatureMLP
     from learner.sgd import OnlineMLP as OnlineMLP
     from learner.student import Student as Student
-    from learner.torch_student import TorchStudent as TorchStudent
+    from learner.student import TorchStudent as TorchStudent
 
 _HOMES = {
     "Adam": "learner.direct",
@@ -43,7 +43,7 @@ _HOMES = {
     "RandomFeatureAttention": "learner.random_features",
     "RandomFeatureMLP": "learner.random_features",
     "Student": "learner.student",
-    "TorchStudent": "learner.torch_student",
+    "TorchStudent": "learner.student",
 }
 __all__ = sorted(_HOMES)
 

@@ -1,26 +1,20 @@
 """The diagonal student's step, compiled: bits in, forward, backward and update of a batch, in float32.
 
 Bits are unpacked to signs V (n, d) with v_0 = 1, so that a head's argument is a row of V @ moved[:d], and the gradient
-by these coordinates is the transposed product. Both are BLAS products; the loops beside them are elementwise. Loops are
-compiled with two of LLVM's fast-math flags alone: with all of them the weights of a process that compiles and of one
-that loads the cache were seen to differ in their last bits.
+by these coordinates is the transposed product. Both are BLAS products; the loops beside them are elementwise.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
-from threadpoolctl import ThreadpoolController
 
 from learner.adam import EPSILON
+from learner.compiled import F, compiled, hyperbolic_tangent, one_thread
 from learner.diagonal_network import Rule, centred, entries
 
-F = np.float32
 # Weights below the one count as 0, and means of gradients stay above the other: subnormal numbers are slow
 LEAST, TINY = F(1e-12), F(1e-30)
 ROWS = 64  # informative rows that are computed together, at most
-compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
 
 
 @compiled
@@ -34,22 +28,6 @@ def unpack(words: Any, signs: Any) -> Any:
             for j in range(row.size):
                 row[j] = F(1) - F(np.int32(half >> np.uint32(j) & np.uint32(1)) * np.int32(2))
         signs[e, 0] = F(1)
-
-
-@compiled
-def hyperbolic_tangent(h: Any) -> Any:
-    """Replace h (n, M) by tanh h, within 3e-7.
-
-    Lambert's continued fraction, cut after y^7, gives tanh y = y P(y²)/Q(y²) = p/q at y = h/2. Then tanh h is
-    2 p q/(q² + p²).
-    """
-    flat = h.reshape(h.size)
-    for i in range(flat.size):
-        y = max(F(-4.75), min(F(4.75), F(0.5) * flat[i]))
-        z = y * y
-        p = y * (F(135135) + z * (F(17325) + z * (F(378) + z)))
-        q = F(135135) + z * (F(62370) + z * (F(3150) + z * F(28)))
-        flat[i] = F(2) * p * q / (q * q + p * p)
 
 
 @compiled
@@ -169,14 +147,6 @@ def train(
             shrink(cut, w)
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """Return what limits the threads of the libraries that the compiled products call."""
-    import scipy.linalg.cython_blas  # noqa: F401  # numba's own loading of it comes later
-
-    return ThreadpoolController()
-
-
 class Network:
     """The coordinates (d + 1, M) of a diagonal student in which steps are taken, and Adam's two means.
 
@@ -204,5 +174,5 @@ class Network:
         if noise is None:
             noise = np.empty((0, *self.moved.shape), F)
         rows = np.ascontiguousarray(words), np.asarray(labels, F), np.asarray(ends, np.int64), noise
-        with _blas().limit(limits=1, user_api="blas"):  # small products, one after the other
+        with one_thread():
             train(rule, batch, *rows, self.moved, self.first, self.second, self.unseen)

@@ -1,21 +1,33 @@
-"""The attention student: a multi-head layer trained on raw tokens, each example seen once."""
+"""The attention student: a multi-head layer trained on raw tokens, each example seen once, in numpy, numba or torch.
+
+A student has Θ and W, both (M, d, d), and F(X)_a = Σ_i softmax(x_a Θ_i Xᵀ) X W_i. Its steps are taken by an object with
+`layer()` and `train(x, y, batch, rate, scale, l1)`: on two tokens `learner.kernels_student.PairStudent`, compiled; on
+any number `DenseStudent`, in numpy; or `TorchSteps` on torch (extra `torch`).
+"""
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hardness.errors import InputError
+from hardness.errors import InputError, missing_extra
 from hardness.io.fields import number, one_of, whole
-from hardness.layer import MultiHeadAttention
+from hardness.layer import MultiHeadAttention, softmax
+from learner.adam import Adam
 from learner.base import Array, Learner, Phase, SearchResult, gradient_work, outputs, signs
-from learner.student_dense import ZONES, DenseStudent, initial
+
+if TYPE_CHECKING:
+    import torch
 
 RATE = 3e-3  # frozen: the best of a menu on parities of two
 FIRST = 1024  # examples that set the scale of the labels before the first update
 SPACING = 1.1  # of the points of the curve, in examples
 EXPLAINED = 0.9  # share of the labels' variance that counts as solved
+KINDS = ("float32", "float64")
+# Losses by the distance from its label within which an output pulls at nothing; further off the pull is 1. Below 0: it
+# is the distance itself, as of half the squared error.
+ZONES = {"squared": -1.0, "absolute": 0.0, "hinge": 0.1}
 
 
 class Student(Learner):
@@ -132,12 +144,12 @@ class Student(Learner):
         self.layer_: MultiHeadAttention | None = None
 
     def _steps(self, theta: Array, w: Array, tokens: int) -> Any:
-        """What takes the steps from Θ and W, both (M, d, d)."""
+        """Return what takes the steps from Θ and W, both (M, d, d)."""
         if tokens != 2:
             return DenseStudent(theta, w, self.loss)
         from learner.kernels_student import PairStudent  # numba is loaded only where it is used
 
-        return PairStudent(theta, w, self.loss)
+        return PairStudent(theta, w, ZONES[self.loss])
 
     def _take(self, x: NDArray[np.int8], y: Array, last: bool) -> None:
         """Train on whole batches, and if `last` on the rest too."""
@@ -170,3 +182,204 @@ class Student(Learner):
                 _, error, power = self._window
                 self.curve_.append((self._seen, float(1 - error / power) if power else 0.0))
                 self._window[:] = 0.0
+
+
+class TorchStudent(Student):
+    """The learner `student`, its steps taken by torch: the same start, examples, losses and thresholds.
+
+    `device` is one of torch ("cpu", "cuda", "cuda:1", "mps"); None is the first accelerator that torch sees, and else
+    the processor. `device_` says on which one it runs, and so does the phase of `report_`. `kind` is the type of its
+    numbers, float32 or float64; in float64 its steps are those of the numpy reference to rounding. For the other
+    options see `learner.Student`. Raises `InputError` where torch is missing or does not have the device.
+
+    >>> TorchStudent(heads=16).multiply_adds(1, 2, 12)
+    32256.0
+    """
+
+    def __init__(
+        self,
+        heads: int = 16,
+        rate: float | None = None,
+        batch: int = 64,
+        l1: float = 0.0,
+        loss: str = "squared",
+        device: str | None = None,
+        kind: str = "float32",
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(heads, rate, batch, l1, loss, random_state)
+        self.device = device
+        self.kind = kind
+
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
+        """Multiply-adds of a pass over so many examples: scores, patterns and both gradients, for every head."""
+        return examples * gradient_work(self.heads, tokens, dim)
+
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
+        result = super()._search(X, Y, rng)
+        phases = (replace(p, diagnostics={**p.diagnostics, "device": self.device_}) for p in result.phases)
+        return replace(result, phases=tuple(phases))
+
+    def _steps(self, theta: Array, w: Array, tokens: int) -> "TorchSteps":
+        one_of("kind", self.kind, KINDS)
+        place = device_of(self.device)
+        self.device_ = str(place)
+        return TorchSteps(theta.astype(self.kind), w.astype(self.kind), self.loss, place)
+
+
+def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
+    """Θ with entries N(0, 1/d) and W with entries N(0, 1/(d M)), both (M, d, d) float32.
+
+    >>> theta, w = initial(np.random.default_rng(0), heads=16, dim=8)
+    >>> theta.shape, str(w.dtype), bool(abs(theta.std() - 8**-0.5) < 0.02)
+    ((16, 8, 8), 'float32', True)
+    """
+    theta, w = rng.standard_normal((2, heads, dim, dim), dtype="float32")
+    theta *= dim**-0.5
+    w *= (heads * dim) ** -0.5
+    return theta, w
+
+
+def forward(theta: Any, w: Any, x: Any) -> tuple[Any, Any, Any]:
+    """Outputs (B, k, d), patterns (B, M, k, k) and mixed tokens (B k, M d) of tokens x (B, k, d).
+
+    The largest score of a row is taken off before the exponential, so nothing overflows.
+    """
+    B, k, d = x.shape
+    M = len(theta)
+    queries = (
+        (x.reshape(B * k, d) @ theta.swapaxes(0, 1).reshape(d, M * d)).reshape(B, k, M, d).swapaxes(1, 2)
+    )
+    scores = queries @ x[:, None].swapaxes(-1, -2)
+    patterns = softmax(scores)
+    mixed = (patterns @ x[:, None]).swapaxes(1, 2).reshape(B * k, M * d)
+    return (mixed @ w.reshape(M * d, d)).reshape(B, k, d), patterns, mixed
+
+
+def gradients(theta: Any, w: Any, x: Any, y: Any, loss: str = "squared") -> tuple[Any, Any, Any]:
+    """Squared error before the step, and the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
+
+    ℓ(e) is e²/2 (squared), |e| (absolute) or max(0, |e| - .1) (hinge). The squared error is the mean over the B
+    examples of the sum over all outputs.
+    """
+    B, k, d = x.shape
+    M = len(theta)
+    out, patterns, mixed = forward(theta, w, x)
+    error = out - y
+    pull = error if loss == "squared" else np.sign(error) * (abs(error) > ZONES[loss])
+    g = pull.reshape(B * k, d) / B
+    by_w = (mixed.swapaxes(0, 1) @ g).reshape(M, d, d)
+    back = (g @ w.reshape(M * d, d).swapaxes(0, 1)).reshape(B, k, M, d).swapaxes(1, 2)
+    by_pattern = back @ x[:, None].swapaxes(-1, -2)
+    by_score = patterns * (by_pattern - (patterns * by_pattern).sum(-1)[..., None])
+    moved = (by_score @ x[:, None]).swapaxes(1, 2).reshape(B * k, M * d)
+    by_theta = (x.reshape(B * k, d).swapaxes(0, 1) @ moved).reshape(d, M, d).swapaxes(0, 1)
+    return (error * error).sum() / B, by_theta, by_w
+
+
+class DenseStudent:
+    """A student on any number of tokens, with the interface of the compiled one: Θ and W (M, d, d) are copied.
+
+    Its arrays are of the type of `theta`: float32, or float64 for a reference.
+    """
+
+    def __init__(self, theta: Any, w: Any, loss: str = "squared") -> None:
+        self.theta, self.w, self.loss = theta.copy(), w.copy(), loss
+        self.optimizer = Adam((self.theta, self.w))
+
+    def layer(self) -> tuple[Any, Any]:
+        """Θ and W, both (M, d, d)."""
+        return self.theta.copy(), self.w.copy()
+
+    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> Any:
+        """An update a whole batch of tokens x and targets y times `scale`, both (n, k, d), each shrunk by rate · l1.
+
+        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
+        squared targets, summed over outputs.
+        """
+        kind, cut = self.theta.dtype, rate * l1
+        x, y = x.astype(kind), (y * scale).astype(kind)
+        squares = np.zeros((len(x) // batch, 2), kind)
+        for i in range(len(squares)):
+            part = slice(i * batch, (i + 1) * batch)
+            squares[i, 0], *gradient = gradients(self.theta, self.w, x[part], y[part], self.loss)
+            squares[i, 1] = (y[part] ** 2).sum() / batch
+            self.optimizer.step(gradient, rate)
+            # A proximal step: |Θ| has no derivative at 0, where entries are to stay. W is not sparse.
+            if cut:
+                self.theta -= np.clip(self.theta, -cut, cut)
+        return squares.astype("float64")
+
+
+class TorchSteps:
+    """Θ and W (M, d, d) on a device, with the interface of `DenseStudent`."""
+
+    def __init__(self, theta: Array, w: Array, loss: str, device: "torch.device") -> None:
+        import torch
+
+        self.theta, self.w = (
+            torch.tensor(weights, device=device, requires_grad=True) for weights in (theta, w)
+        )
+        self.loss = loss
+        self.optimizer = torch.optim.Adam((self.theta, self.w))
+
+    def layer(self) -> tuple[Array, Array]:
+        """Θ and W, both (M, d, d), as numpy arrays."""
+        theta, w = (weights.detach().cpu().numpy().copy() for weights in (self.theta, self.w))
+        return theta, w
+
+    def train(
+        self, x: NDArray[np.int8], y: Array, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0
+    ) -> Array:
+        """An update a whole batch of tokens x and targets y times `scale`, both (n, k, d), Θ shrunk by rate · l1 after.
+
+        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
+        squared targets, summed over outputs.
+        """
+        import torch
+
+        tokens, targets = (torch.as_tensor(part).to(self.theta) for part in (x, y * scale))
+        cut, squares = rate * l1, []
+        self.optimizer.param_groups[0]["lr"] = rate
+        for start in range(0, len(tokens) // batch * batch, batch):
+            part = slice(start, start + batch)
+            X = tokens[part][:, None]  # (B, 1, k, d) beside Θ and W (M, d, d)
+            patterns = (X @ self.theta @ X.mT).softmax(dim=-1)
+            error = (patterns @ X @ self.w).sum(dim=1) - targets[part]
+            self.optimizer.zero_grad()
+            (self._loss(error) / batch).backward()
+            squares.append(torch.stack([error.detach().square().sum(), targets[part].square().sum()]) / batch)
+            self.optimizer.step()
+            if cut:
+                theta = self.theta.detach()
+                theta -= theta.clip(-cut, cut)
+        return torch.stack(squares).cpu().numpy().astype("float64") if squares else np.zeros((0, 2))
+
+    def _loss(self, error: "torch.Tensor") -> "torch.Tensor":
+        """The sum of the losses of all outputs: e²/2, |e| or max(0, |e| − .1)."""
+        if self.loss == "squared":
+            return error.square().sum() / 2
+        return (error.abs() - ZONES[self.loss]).clip(min=0).sum()
+
+
+def device_of(name: str | None) -> "torch.device":
+    """The device of that name; without one the first accelerator, and else the processor.
+
+    Raises `InputError` where torch is not installed or cannot put a number there.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise missing_extra("torch", "torch", "the learner torch-student") from error
+    if name is None:
+        accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        return accelerator or torch.device("cpu")
+    try:
+        place = torch.device(name)
+        torch.zeros(1, device=place)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(
+            f"torch cannot use device {name!r}: {reason}; leave device out to take what there is"
+        ) from None
+    return place

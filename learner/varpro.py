@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.layer import softmax
+
 Array = NDArray[np.float64]
 Factor = tuple[Array, bool]  # as of scipy.linalg.cho_factor
 CONVERGED, GIVE_UP = 1e-13, 1e-9  # relative residual, and gain of a step, at which Levenberg–Marquardt ends
@@ -25,10 +27,7 @@ def attend(X: Array, theta: Array) -> tuple[Array, Array]:
     m = len(theta)
     # One product for all heads and rows; the tiny ones that remain are per example.
     left = (X.reshape(n * k, d) @ theta.transpose(1, 0, 2).reshape(d, m * d)).reshape(n, k, m, d)
-    P = left.transpose(0, 2, 1, 3) @ X.transpose(0, 2, 1)[:, None]
-    P -= P.max(axis=-1, keepdims=True)
-    np.exp(P, out=P)
-    P /= P.sum(axis=-1, keepdims=True)
+    P: Array = softmax(left.transpose(0, 2, 1, 3) @ X.transpose(0, 2, 1)[:, None])
     Z = (P.reshape(n, m * k, k) @ X).reshape(n, m, k, d).transpose(0, 2, 1, 3).reshape(n * k, m * d)
     return P, Z
 

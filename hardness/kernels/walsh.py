@@ -1,18 +1,34 @@
 """The Walsh-Hadamard transform in place: networks in registers, chunks and blocks in cache, few passes over memory."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from hardness.kernels.bits import U, compiled, popcount
-from hardness.kernels.tile import everywhere, fused
 
 VECTOR, CHUNK, BLOCK = 64, 1 << 17, 1 << 20  # bytes, elements, elements
 # Below, np.intp(…) stands where a constant would ask for a compiled version of its own.
+
+
+def _everywhere(builder: Any, number: Any, vector: Any) -> Any:
+    """Return the vector of type `vector` with `number` in every lane."""
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
+    return builder.shuffle_vector(
+        first, first, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None)
+    )
+
+
+def _fused(builder: Any, vector: Any) -> Any:
+    """Return the operation [a, b, c] -> a b + c on vectors of floats, rounded once."""
+    bits = 64 if vector.element == ir.DoubleType() else 32
+    kind, name = ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{vector.count}f{bits}"
+    return partial(builder.call, cgutils.get_or_insert_function(builder.module, kind, name))
 
 
 def _network(levels: int, across: bool) -> Any:
@@ -36,10 +52,10 @@ def _network(levels: int, across: bool) -> Any:
             if isinstance(kind.dtype, types.Float):
                 # Half of the sums as fused multiply-adds by ±1, which are exact: processors add and multiply side by
                 # side. A word out of assembly the compiler does not know to be -1; it would subtract again.
-                signed, word = fused(builder, vector), ir.IntType(8 * size)
+                signed, word = _fused(builder, vector), ir.IntType(8 * size)
                 bits = word(int(np.array(-1, f"f{size}").view(f"u{size}")))
                 hidden = builder.asm(ir.FunctionType(word, [word]), "", "=r,0", [bits], False)
-                minus = everywhere(builder, builder.bitcast(hidden, vector.element), vector)
+                minus = _everywhere(builder, builder.bitcast(hidden, vector.element), vector)
                 add, sub = builder.fadd, lambda a, b: signed([b, minus, a])
 
             def order(places: list[int]) -> Any:

@@ -1,10 +1,6 @@
-"""Compiled loops against plain ones and definitions, and one layer on the tiles of two processors."""
-
-import hashlib
-from pathlib import Path
+"""Compiled loops against plain ones and definitions."""
 
 import flint
-import half_width
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,11 +10,8 @@ from scipy.linalg import hadamard
 
 from hardness.kernels import bits as kernels
 from hardness.kernels import games as game_kernels
-from hardness.kernels.dense import LANES, panels
 from hardness.kernels.gf2 import rref2
-from hardness.kernels.tile import product
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.layer import MultiHeadAttention
 from hardness.tokens import pack_bits, unpack_bits
 
 
@@ -78,48 +71,6 @@ def test_elimination_in_words_is_elimination_by_pivots(rows, columns, rank, dens
     expected, rank = flint.nmod_mat(*A.shape, A.ravel().tolist(), 2).rref()
     assert reduced.tolist() == [[int(x) for x in row] for row in expected.tolist()]
     assert pivots.tolist() == [int(np.argmax(row)) for row in reduced[:rank]]
-
-
-@given(st.integers(0, 11), st.integers(0, 20), st.integers(0, 6), st.integers(0, 3), st.integers(0, 2**32))
-def test_a_product_is_exact_on_integers_and_stays_in_its_place(rows, depth, vectors, gap, seed):
-    rng = np.random.default_rng(seed)
-    columns = vectors * LANES
-    a = rng.integers(-9, 10, (rows, depth + gap)).astype(np.float64)
-    b = rng.integers(-9, 10, (depth, columns)).astype(np.float64)
-    before = rng.integers(-9, 10, (rows, columns + gap)).astype(np.float64)
-    expected = before.copy()
-    expected[:, :columns] += a[:, :depth] @ b
-    plain, paneled = before.copy(), before.copy()
-    shape, left = (rows, depth, columns), (a.reshape(-1), 0, depth + gap, 1)
-    product(
-        shape, True, left, (b.reshape(-1), 0, columns, LANES), (plain.reshape(-1), 0, columns + gap, LANES)
-    )
-    in_panels = (panels(b).reshape(-1), 0, LANES, LANES * depth)
-    product(shape, True, left, in_panels, (paneled.reshape(-1), 0, columns + gap, LANES))
-    assert np.array_equal(plain, expected)
-    assert np.array_equal(paneled, expected)
-
-
-def test_a_product_of_a_transposed_matrix():
-    a, b = np.arange(12.0).reshape(4, 3), np.arange(32.0).reshape(4, 8)
-    out = np.zeros(24)
-    product((3, 4, 8), True, (a.reshape(-1), 0, 1, 3), (b.reshape(-1), 0, 8, LANES), (out, 0, 8, LANES))
-    assert np.array_equal(out.reshape(3, 8), a.T @ b)
-
-
-def digest():
-    digest = hashlib.sha256()
-    for m, k, d in ((1, 2, 5), (8, 2, 32), (3, 5, 17), (8, 8, 64), (2, 9, 33)):
-        rng = np.random.default_rng(m)
-        layer = MultiHeadAttention(*rng.normal(size=(2, m, d, d)))
-        digest.update(layer(rng.choice([-1.0, 1.0], (50, k, d))))
-    return digest.hexdigest()
-
-
-@pytest.mark.slow
-@half_width.wide
-def test_the_same_bits_with_the_tiles_of_a_processor_of_half_the_width(tmp_path):
-    assert half_width.digest_at_half_width(Path(__file__), tmp_path) == digest()
 
 
 def radix_two(f):

@@ -28,8 +28,7 @@ def test_no_less_accurate_than_the_formula_and_the_same_in_blocks(heads, tokens,
     rng = np.random.default_rng(heads)
     theta, w = rng.normal(size=(2, heads, dim, dim)) / dim**0.5
     X = rng.choice([-1, 1], size=(200, tokens, dim)).astype(np.int8)
-    monkeypatch.setattr("hardness.kernels.dense.CACHE", 0)
-    monkeypatch.setattr("hardness.kernels.dense.ROWS", 7 * tokens)
+    monkeypatch.setattr("hardness.layer.STEP", 7)
     outputs = MultiHeadAttention(theta, w)(X)
     plain, exact = (
         softmax_layer(theta.astype(kind), w.astype(kind), X) for kind in (np.float64, np.longdouble)

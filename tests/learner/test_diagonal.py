@@ -14,9 +14,10 @@ from hardness.families import build
 from hardness.instance import Instance, every_pair
 from hardness.tokens import pack, unpack, unpack_bits
 from learner import diagonal_network as reference
+from learner.compiled import hyperbolic_tangent
 from learner.diagonal import FEW, GROWN, MANY, Diagonal
 from learner.diagonal_network import Rule
-from learner.kernels_diagonal import Network, hyperbolic_tangent
+from learner.kernels_diagonal import Network
 
 STREAMED = [
     build("parity", {"dim": 9, "heads": 4}),

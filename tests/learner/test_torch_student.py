@@ -8,15 +8,13 @@ import pytest
 import hardness
 from hardness.errors import InputError
 from learner import TorchStudent
-from learner.student_dense import ZONES, DenseStudent, initial
+from learner.student import ZONES, DenseStudent, TorchSteps, device_of, initial
 
 torch = pytest.importorskip("torch", reason="torch is not installed: its student is not tested")
 
 
 @pytest.mark.parametrize(("loss", "tokens"), [*product(ZONES, (2, 3))])
 def test_a_hundred_steps_are_those_of_the_reference(loss, tokens):
-    from learner.torch_student import TorchSteps, device_of
-
     rng = np.random.default_rng(7)
     theta, w = (weights.astype("float64") for weights in initial(rng, heads=4, dim=6))
     x = rng.choice(np.array([-1, 1], dtype=np.int8), size=(800, tokens, 6))
