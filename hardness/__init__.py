@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from hardness.evaluation.learning import learners as learners
     from hardness.examples import Examples as Examples
     from hardness.families.base import Family as Family
-    from hardness.families.claims import Claims as Claims
     from hardness.families.concepts import ParityConcepts as ParityConcepts
     from hardness.families.concepts import RoundingConcepts as RoundingConcepts
     from hardness.families.interpolation import Interpolation as Interpolation
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 
 _ROOMS = ("attacks", "families", "registry")
 _HOMES = {
-    "Claims": "hardness.families.claims",
     "Examples": "hardness.examples",
     "Family": "hardness.families.base",
     "InputError": "hardness.errors",

@@ -87,7 +87,7 @@ def stated_labels(public: Mapping[str, Any]) -> LinearLabels | None:
     """
     name = public.get("family")
     registered = isinstance(name, str) and name in registry.points("family")
-    return families.get(str(name)).claimed().linear if registered else None
+    return families.get(str(name)).linear if registered else None
 
 
 def linear_labels(public: Mapping[str, Any]) -> LinearLabels:

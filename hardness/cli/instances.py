@@ -64,12 +64,13 @@ def families(as_json: Json = False) -> None:
     Example: hardness families
     """
     loaded, broken = listed("family")
-    claimed = [(family, family.claimed()) for family in loaded.values()]
     rows = [
-        {"name": f.name, "summary": f.summary, "hypothesis": c.hypothesis, "heads": c.heads_meaning}
-        for f, c in claimed
+        {"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning}
+        for f in loaded.values()
     ]
-    lines = [f"{f.name:15} {f.summary}; m: {c.heads_meaning}. Hypothesis: {c.hypothesis}" for f, c in claimed]
+    lines = [
+        f"{f.name:15} {f.summary}; m: {f.heads_meaning}. Hypothesis: {f.hypothesis}" for f in loaded.values()
+    ]
     emit(as_json, {"families": rows, "broken": broken}, lines)
 
 
@@ -107,7 +108,7 @@ def _described(instance: "Instance", header: Mapping[str, Any]) -> list[str]:
     bound = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
     return [
         f"{instance.family.name}: {settings}",
-        f"heads {bound}{header['heads']} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
+        f"heads {bound}{header['heads']} (m = {instance.family.heads_meant()}), tokens {instance.family.tokens}",
         *(f"{name.replace('_', ' ')}: {value}" for name, value in certificate.items()),
     ]
 

@@ -49,7 +49,7 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
     app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
     app.command(
         name,
-        help=f"{family.summary[:1].upper()}{family.summary[1:]}. m: {family.claimed().heads_meaning}.",
+        help=f"{family.summary[:1].upper()}{family.summary[1:]}. m: {family.heads_meaning}.",
         epilog=f"Example: hardness {verb} {name} {family.example or ' '.join(required)}{ending}",
     )(with_options(options, lambda **values: families.build(family, values), run))
     return cast(TyperCommand, typer.main.get_command(app))

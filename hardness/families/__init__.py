@@ -12,10 +12,9 @@ from typing import Any, cast
 from hardness import registry
 from hardness.errors import InputError, unknown
 from hardness.families.base import Family as Family
+from hardness.families.base import Secret as Secret
 from hardness.families.base import Teacher as Teacher
 from hardness.families.base import types_of
-from hardness.families.claims import Claims as Claims
-from hardness.families.claims import Secret as Secret
 from hardness.io.fields import fitting
 from hardness.io.texts import sanitize
 

@@ -5,58 +5,63 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Union, final, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.claims import UNSTATED, Checks, Claims
-from hardness.families.claims import Secret as Secret
 from hardness.families.concepts import Concepts
+from hardness.families.linear import LinearLabels
 from hardness.gadgets.coefficients import Gadget, gated, informative
 from hardness.io.fields import all_finite, fitting
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import Signs, TokenStream, Words, unpack
 
+Secret = dict[str, NDArray[Any]]
 Teacher = Gadget | MultiHeadAttention
+Checks = list[tuple[str, bool, str]]
 COMPARED = 4096  # random inputs on which labels are compared with the concept class
-# What reads the claims of a family. None is redefined, or a class derived from that one would inherit the claim.
-READERS = (
-    *("hypothesis", "heads_meaning", "heads_shown", "log2_secrets", "log2_label_vectors", "model_secret"),
-    *("concepts", "certificate", "certificate_shown", "verify"),
+UNSTATED = "Not stated"
+# What is known of the draws and labels of one class, which a class derived from it states anew or does not have.
+CLAIMS = (
+    *("heads_meaning", "linear", "heads_meant", "heads_shown", "log2_secrets", "log2_label_vectors"),
+    *("model_secret", "concepts", "certificate", "certificate_shown", "verify"),
 )
 
 
 class Family(ABC):
     """Public parameters of a family of layers: a frozen dataclass derived from this one, whose fields they are.
 
-    It must have a `dim`, `draw` and `realize`; whatever `draw` returns is the secret. It states in `claims` under which
-    hypothesis its layers are hard (or "None: …"), and what else is known of its secrets and labels. All else has a
-    default: two tokens, the class's name in lower case, the first line of its docstring as `summary`, labels without
-    noise, and nothing claimed. The help of a field stands in its metadata, ``field(metadata={"help": …})``, and an
-    `example` of the options is what the command line shows.
+    It must have a `dim`, `draw` and `realize`; whatever `draw` returns is the secret. Its `hypothesis` says under which
+    its layers are hard (or "None: …"). All else has a default: two tokens, the class's name in lower case, the first
+    line of its docstring as `summary`, labels without noise, and nothing known of its secrets. `heads_meaning` says
+    what m is, and `linear` how labels show a hidden linear equation, where they do: what attacks and their estimates
+    go by. The help of a field stands in its metadata, ``field(metadata={"help": …})``, and an `example` of the options
+    is what the command line shows.
 
     Equal seeds give unrelated secrets at different parameters, but for a field with ``"same_secret": True`` in its
     metadata: such a one says how examples are drawn, or which of several layers is made of one secret.
 
-    **Claims are not inherited**: they are about the draws and labels of the class that they name, so a class derived
-    from another one states its own or has none. `Instance.verify` says no until it states a hypothesis, and compares
-    its labels with the concepts that it states.
+    A hypothesis is about the draws and labels of the class that states it. **A class derived from another one that
+    states no hypothesis of its own has none**, nor anything else that is known of the other's secrets:
+    `Instance.verify` says no, and no bound is printed. It compares labels with the concepts that a class states.
 
     >>> from hardness.families.parity import Parity
     >>> class Shallow(Parity):
     ...     def draw(self, rng):
     ...         return {"support": np.arange(1, self.size + 1)}
-    >>> shallow = Shallow(dim=8, heads=2)
-    >>> shallow.hypothesis, shallow.concepts()
-    ('Not stated: Shallow inherits no claim of Parity; state its own in `claims`', None)
+    >>> Shallow.hypothesis, Shallow(dim=8, heads=2).concepts()
+    ('Not stated; Shallow has no `hypothesis` of its own', None)
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     example: ClassVar[str] = ""
+    hypothesis: ClassVar[str]
+    heads_meaning: ClassVar[str] = "number of heads"
+    linear: ClassVar[LinearLabels | None] = None
     dim: int
     tokens: int = 2
     bias: float = 0.0  # of the products of examples that are learned from (theory 2.9)
@@ -72,29 +77,17 @@ class Family(ABC):
             cls.name = cls.__name__.lower()
         if "summary" not in vars(cls):
             cls.summary = (cls.__doc__ or cls.name).strip().partition("\n")[0].rstrip(".")
-        if redefined := [reader for reader in READERS if getattr(cls, reader) is not getattr(Family, reader)]:
-            raise InputError(f"{cls.__name__} redefines {', '.join(redefined)}; state it in `claims` instead")
+        if "hypothesis" not in vars(cls):
+            cls.hypothesis = f"{UNSTATED}; {cls.__name__} has no `hypothesis` of its own"
+            for name in CLAIMS:
+                if name not in vars(cls):
+                    setattr(cls, name, getattr(Family, name))
 
     def __post_init__(self) -> None:
         """Raise `InputError` unless every field holds a value of its type; numpy's numbers become Python's."""
         for name, hint in types_of(type(self)).items():
             value = fitting(getattr(self, name), hint, f"parameter {name} of {self.name}")
             object.__setattr__(self, name, value)
-
-    @classmethod
-    def claims(cls) -> Claims:
-        """What this class claims, which it names; nothing is claimed unless a class states it."""
-        return Claims(Family, f"{UNSTATED}; state it in `claims`")
-
-    @final
-    @classmethod
-    def claimed(cls) -> Claims:
-        """The claims that hold of this class: those that name it, and no others."""
-        claims = cls.claims()
-        if claims.of in (cls, Family):
-            return claims
-        others = f"{cls.__name__} inherits no claim of {claims.of.__name__}"
-        return Claims(cls, f"{UNSTATED}: {others}; state its own in `claims`")
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -142,58 +135,47 @@ class Family(ABC):
         """Return what takes the place of `column_values` where z_0 = 0: C, the sum of the heads' coefficients."""
         return float(teacher.gate if isinstance(teacher, Gadget) else teacher.w[:, 0, 0].sum())
 
-    @final
-    @property
-    def hypothesis(self) -> str:
-        """Under which layers of this family are hard, or "None: …"."""
-        return self.claimed().hypothesis
+    def heads_meant(self) -> str:
+        """Return what m is at these parameters."""
+        return self.heads_meaning
 
-    @final
-    @property
-    def heads_meaning(self) -> str:
-        """What m is."""
-        claims = self.claimed()
-        return claims.heads_meant(self) or claims.heads_meaning
-
-    @final
     def heads_shown(self, teacher: Any) -> int:
-        """The number of heads as anybody may know it."""
-        return self.claimed().heads_shown(self, teacher)
+        """Return the number of heads as anybody may know it: where it follows from the secret, the largest of any."""
+        return int(teacher.heads)
 
-    @final
     def log2_secrets(self) -> float | None:
-        """log2 of the number of secrets; None where they are not counted."""
-        return self.claimed().log2_secrets(self)
+        """Return log2 of the number of secrets, rounded down if at all; None where they are not counted."""
+        return None
 
-    @final
     def log2_label_vectors(self, X: Signs) -> float | None:
-        """log2 of a bound on the label vectors of inputs X (n, k, d) with z_0 != 0; None where they are not counted."""
-        return self.claimed().log2_label_vectors(self, X)
+        """Return log2 of a bound on the vectors of noiseless labels that secrets give to inputs with z_0 != 0.
 
-    @final
+        X (n, k, d) are the inputs; None where the vectors are not counted. Without both counts there is no challenge.
+        """
+        return None
+
     def model_secret(self) -> Secret | None:
-        """A fixed secret whose layer has the conditions of any other's; None if they depend on it."""
-        return self.claimed().model_secret(self)
+        """Return a fixed secret whose layer has the conditions of any other's; None if they depend on it.
 
-    @final
+        What is printed of an instance must be the same bytes for all secrets.
+        """
+        return None
+
     def concepts(self) -> Concepts | None:
-        """The class of labels that statistical-query bounds and games are about; None where nothing is proved."""
-        return self.claimed().concepts(self)
+        """Return the labels that statistical-query bounds and games are about; None where nothing is proved."""
+        return None
 
-    @final
     def certificate(self, teacher: Any) -> dict[str, Any]:
-        """What is proved of a teacher, as JSON."""
-        return self.claimed().certificate(self, teacher)
+        """Return what is proved of a teacher, as JSON."""
+        return {"method": "none: the layer follows from the secret"}
 
-    @final
     def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
-        """A certificate as anybody may know it: None for what depends on the secret."""
-        return self.claimed().certificate_shown(self, certificate)
+        """Return a certificate as anybody may know it: None for what depends on the secret."""
+        return certificate
 
-    @final
     def verify(self, teacher: Any, secret: Secret) -> Checks:
-        """The certificate checked again: (name, ok, detail) each."""
-        return self.claimed().verify(self, teacher, secret)
+        """Check the certificate again: (name, ok, detail) each."""
+        return []
 
 
 def _random_inputs(family: Family) -> Words:

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hardness.families.base import Family, Secret
-from hardness.families.claims import Checks, Claims
+from hardness.families.base import Checks, Family, Secret
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.io.fields import number
@@ -37,24 +36,18 @@ class Interpolation(Family):
     name: ClassVar[str] = "interpolation"
     summary: ClassVar[str] = "on the path from a hidden parity to a random layer"
     example: ClassVar[str] = "--dim 8 --heads 2 --rho 0.5"
+    hypothesis: ClassVar[str] = (
+        "None proved. At rho = 0 this is the parity family, unconditionally hard for statistical queries; that "
+        "bound needs labels of two values and is not claimed for any rho > 0, where labels are real numbers that "
+        "depend on all coordinates. At rho = 1 it is a random layer, meant to be learnable. In between is an open "
+        "question that the lab measures."
+    )
+    heads_meaning: ClassVar[str] = "size of the hidden set at rho = 0, number of random heads at rho = 1"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self._ends  # their own checks
         number("rho", self.rho, "(0, 1]", "rho = 0 is the family parity")
-
-    @classmethod
-    def claims(cls) -> Claims:
-        """Nothing is proved between the ends; the hard end's certificate is checked again."""
-        return Claims(
-            Interpolation,
-            "None proved. At rho = 0 this is the parity family, unconditionally hard for statistical queries; that "
-            "bound needs labels of two values and is not claimed for any rho > 0, where labels are real numbers that "
-            "depend on all coordinates. At rho = 1 it is a random layer, meant to be learnable. In between is an open "
-            "question that the lab measures.",
-            heads_meaning="size of the hidden set at rho = 0, number of random heads at rho = 1",
-            verify=Interpolation._verify,
-        )
 
     @property
     def _ends(self) -> tuple[Parity, Nondegenerate]:
@@ -81,8 +74,8 @@ class Interpolation(Family):
         )
         return MultiHeadAttention(theta, w)
 
-    def _verify(self, teacher: MultiHeadAttention, secret: Secret) -> Checks:
-        """The hard end's own checks."""
+    def verify(self, teacher: MultiHeadAttention, secret: Secret) -> Checks:
+        """Check the hard end's certificate again; nothing is proved between the ends."""
         hard, _ = self._ends
         return [
             (f"{name} at rho = 0", ok, detail)

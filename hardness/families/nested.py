@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.base import Family, Secret, expect
-from hardness.families.claims import Checks, Claims
+from hardness.families.base import Checks, Family, Secret, expect
 from hardness.families.parity import Parity, levels
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets.coefficients import Gadget, Kind, NestedGadget
@@ -39,6 +38,15 @@ class Nested(Family):
     name: ClassVar[str] = "nested"
     summary: ClassVar[str] = "hidden parity with intermediate values shown"
     example: ClassVar[str] = "--dim 64 --size 6 --block 2"
+    hypothesis: ClassVar[str] = (
+        "None: unconditional against statistical queries, and easier than parity, as proved: identifying a chain "
+        "takes at least 8 tau^2 (N' - 1) queries, N' the choices of the largest block when the others are known, "
+        "and at most the sum over blocks of N_i - 1 for tau < 1/4. The exponent of d is the largest block, not s. "
+        "Supervision by intermediate values; not autoregressive generation."
+    )
+    heads_meaning: ClassVar[str] = (
+        "heads of all shown parities together: |S_i| each (diag) or twice that (dot)"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,21 +54,6 @@ class Nested(Family):
         whole("size", self.size, 2, self.dim - 1, f"dim is {self.dim}")
         whole("block", self.block, 1, self.size, f"size is {self.size}")
         self._task()  # what is left is checked as of a parity
-
-    @classmethod
-    def claims(cls) -> Claims:
-        """Statistical queries need as many as the largest block asks for; every shown label is exact by theorem 1.2."""
-        return Claims(
-            Nested,
-            "None: unconditional against statistical queries, and easier than parity, as proved: identifying a chain "
-            "takes at least 8 tau^2 (N' - 1) queries, N' the choices of the largest block when the others are known, "
-            "and at most the sum over blocks of N_i - 1 for tau < 1/4. The exponent of d is the largest block, not s. "
-            "Supervision by intermediate values; not autoregressive generation.",
-            heads_meaning="heads of all shown parities together: |S_i| each (diag) or twice that (dot)",
-            model_secret=Nested._first_places,
-            certificate=Nested._certificate,
-            verify=Nested._verify,
-        )
 
     def _task(self) -> Parity:
         heads = self.size * (2 if self.gadget == "dot" else 1)
@@ -87,8 +80,8 @@ class Nested(Family):
         ):
             raise InputError(f"the chain must order the secret's support in 1..{self.dim - 1}")
 
-    def _first_places(self) -> Secret:
-        """In their order: another chain permutes the coordinates."""
+    def model_secret(self) -> Secret:
+        """Return the first s coordinates in their order: another chain permutes them."""
         first = np.arange(1, self.size + 1)
         return {"support": first, "order": first}
 
@@ -105,8 +98,8 @@ class Nested(Family):
         weights = np.isin(np.arange(self.dim), support).astype(int).tolist()
         return gadget.exact(self.gadget, weights, *levels(self.gadget, len(support)), self.sharpness)
 
-    def _certificate(self, teacher: NestedGadget) -> dict[str, Any]:
-        """What is proved of the teacher: every shown label is exactly A ± 1 by theorem 1.2, A_i and C_i in column i."""
+    def certificate(self, teacher: NestedGadget) -> dict[str, Any]:
+        """Return what is proved: every shown label is exactly A ± 1 by theorem 1.2, A_i and C_i in column i."""
         parities = (teacher, *teacher.blocks)
         offsets = {f"A_{i}": block.offset for i, block in enumerate(teacher.blocks, 1)}
         gates = {f"C_{i}": block.gate for i, block in enumerate(teacher.blocks, 1)}
@@ -122,8 +115,8 @@ class Nested(Family):
             "error_mass": 0.0,
         }
 
-    def _verify(self, teacher: NestedGadget, secret: Secret) -> Checks:
-        """Re-check the certificate: secret in range, chain nested, and theorem 1.2 at every level of every parity."""
+    def verify(self, teacher: NestedGadget, secret: Secret) -> Checks:
+        """Check again: secret in range, chain nested, and theorem 1.2 at every level of every parity."""
         support, order = secret["support"], secret["order"]
         chain = [set(np.flatnonzero(one.weights).tolist()) for one in (*teacher.blocks, teacher)]
         grown = [len(chain[0]), *(len(b - a) for a, b in pairwise(chain))]

@@ -1,12 +1,11 @@
 """Random layers inside the learner's promise: what the provable learner is meant for (docs/learner.md)."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hardness.families.base import Family, Secret, expect
-from hardness.families.claims import Claims
 from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
 
@@ -30,6 +29,11 @@ class Nondegenerate(Family):
     name: ClassVar[str] = "nondegenerate"
     summary: ClassVar[str] = "random layer inside the learner's promise"
     example: ClassVar[str] = "--dim 8 --tokens 2 --heads 2"
+    hypothesis: ClassVar[str] = (
+        "None: these layers are meant to be learnable. A (dk)^O(m^3)-time learner exists for layers that meet the "
+        "non-degeneracy conditions (Chen & Li, STOC 2025, abstract); on random layers local search also works."
+    )
+    heads_meaning: ClassVar[str] = "number of independent random heads"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -38,16 +42,9 @@ class Nondegenerate(Family):
         whole("heads", self.heads, 1)
         number("scale", self.scale, "(0, inf)")
 
-    @classmethod
-    def claims(cls) -> Claims:
-        """Nothing is proved of a random layer; `hardness inspect` measures the non-degeneracy conditions."""
-        return Claims(
-            Nondegenerate,
-            "None: these layers are meant to be learnable. A (dk)^O(m^3)-time learner exists for layers that meet the "
-            "non-degeneracy conditions (Chen & Li, STOC 2025, abstract); on random layers local search also works.",
-            heads_meaning="number of independent random heads",
-            certificate=lambda family, teacher: {"method": "none: the layer is the secret"},
-        )
+    def certificate(self, teacher: MultiHeadAttention) -> dict[str, Any]:
+        """Return that nothing is proved; `hardness inspect` measures the non-degeneracy conditions."""
+        return {"method": "none: the layer is the secret"}
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """The layer itself: {"theta": (m, d, d), "w": (m, d, d)}."""

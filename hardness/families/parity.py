@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.base import Family, Secret, expect
-from hardness.families.claims import Checks, Claims
+from hardness.families.base import Checks, Family, Secret, expect
 from hardness.families.concepts import ParityConcepts
-from hardness.families.linear import SIGNS
+from hardness.families.linear import SIGNS, LinearLabels
 from hardness.families.reach import log2_parities
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import sharp, wide
@@ -73,6 +72,17 @@ class Parity(Family):
     name: ClassVar[str] = "parity"
     summary: ClassVar[str] = "hidden parity, hard for statistical queries"
     example: ClassVar[str] = "--dim 64 --heads 12"
+    hypothesis: ClassVar[str] = (
+        "None: unconditional against statistical queries. Identifying S among N = C(d-1, s) sets takes at least "
+        "8 tau^2 (N - 1) queries of tolerance tau (Parseval bound, well known since Kearns and Blum et al. 1994, "
+        "with this lab's constants) where products are unbiased; with a bias fewer may do. It is not hard "
+        "otherwise: without label noise, Gaussian elimination reads S off about 2(d - 1) examples and takes some "
+        "sixty more to be sure of it; with label noise it slows like learning parity with noise."
+    )
+    heads_meaning: ClassVar[str] = (
+        "size of the hidden set: s = m (diag), m/2 (dot) or at most 2m - 1 (sharp, wide)"
+    )
+    linear: ClassVar[LinearLabels] = SIGNS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,29 +107,6 @@ class Parity(Family):
         number("flip", self.flip, "[0, 1/2)")
         number("bias", self.bias, "[0, 1)")
 
-    @classmethod
-    def claims(cls) -> Claims:
-        """Statistical queries need many by Parseval's identity; labels are exact by theorem 1.2 or 1.5."""
-        return Claims(
-            Parity,
-            "None: unconditional against statistical queries. Identifying S among N = C(d-1, s) sets takes at least "
-            "8 tau^2 (N - 1) queries of tolerance tau (Parseval bound, well known since Kearns and Blum et al. 1994, "
-            "with this lab's constants) where products are unbiased; with a bias fewer may do. It is not hard "
-            "otherwise: without label noise, Gaussian elimination reads S off about 2(d - 1) examples and takes some "
-            "sixty more to be sure of it; with label noise it slows like learning parity with noise.",
-            heads_meaning="size of the hidden set: s = m (diag), m/2 (dot) or at most 2m - 1 (sharp, wide)",
-            heads_meant=Parity._heads_meant,
-            log2_secrets=lambda family: log2(family.sets.size),
-            log2_label_vectors=Parity._log2_label_vectors,
-            model_secret=Parity._first_places,
-            concepts=lambda family: (
-                None if family.bias else family.sets
-            ),  # biased ones have another bound, theory 2.9
-            certificate=Parity._certificate,
-            verify=Parity._verify,
-            linear=SIGNS,
-        )
-
     @property
     def size(self) -> int:
         """s = |S|."""
@@ -134,16 +121,26 @@ class Parity(Family):
         """
         return ParityConcepts(self.dim - 1, self.size)
 
-    def _heads_meant(self) -> str | None:
+    def heads_meant(self) -> str:
+        """Return what m is; heads of several sharpnesses hide up to a number of coordinates."""
         hidden = bits(self.gadget, self.heads, self.balance)
-        return f"{self.heads} heads hide up to {hidden} coordinates" if self.gadget in SEVERAL else None
+        several = self.gadget in SEVERAL
+        return f"{self.heads} heads hide up to {hidden} coordinates" if several else self.heads_meaning
 
-    def _log2_label_vectors(self, X: Signs) -> float:
-        """All sets, where the inputs tell them apart (`hardness.families.reach`)."""
+    def concepts(self) -> ParityConcepts | None:
+        """Return all sets of s; none with a bias, which has another bound (theory 2.9)."""
+        return None if self.bias else self.sets
+
+    def log2_secrets(self) -> float:
+        """Return log2 C(d - 1, s)."""
+        return log2(self.sets.size)
+
+    def log2_label_vectors(self, X: Signs) -> float:
+        """Return log2 of the number of sets, where the inputs tell them apart (`hardness.families.reach`)."""
         return log2_parities(gadget.public_vectors(X, self.gadget), self.size)
 
-    def _first_places(self) -> Secret:
-        """Another set permutes the coordinates, and no condition of the layer knows their order."""
+    def model_secret(self) -> Secret:
+        """Return the first s coordinates: another set permutes them, and no condition knows their order."""
         return {"support": np.arange(1, self.size + 1)}
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -185,8 +182,8 @@ class Parity(Family):
         even, odd = teacher.values[:2]
         return np.where(noise < self.flip, np.where(value == even, odd, even), value)
 
-    def _certificate(self, teacher: Gadget) -> dict[str, Any]:
-        """What is proved of the teacher: labels exactly A ± 1 by theorem 1.2 or 1.5."""
+    def certificate(self, teacher: Gadget) -> dict[str, Any]:
+        """Return what is proved of the teacher: labels exactly A ± 1 by theorem 1.2 or 1.5."""
         several = self.gadget in SEVERAL
         total = {"sum_abs_coefficients": float(np.abs(teacher.coefficients).sum())} if several else {}
         return {
@@ -200,8 +197,8 @@ class Parity(Family):
             "log2_concepts": self.log2_secrets(),
         }
 
-    def _verify(self, teacher: Gadget, secret: Secret) -> Checks:
-        """Re-check the certificate: secret in range, and theorem 1.2 at every level."""
+    def verify(self, teacher: Gadget, secret: Secret) -> Checks:
+        """Check the certificate again: secret in range, and theorem 1.2 at every level."""
         support = secret["support"]
         inside = len(set(support.tolist())) == self.size and support.min() >= 1 and support.max() < self.dim
         checks = [("secret", bool(inside), f"{self.size} distinct coordinates in 1..{self.dim - 1}")]

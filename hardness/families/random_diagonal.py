@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.families.base import Family, Secret, expect
-from hardness.families.claims import Claims
 from hardness.gadgets.coefficients import gated
 from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
@@ -35,6 +34,11 @@ class RandomDiagonal(Family):
     name: ClassVar[str] = "random-diagonal"
     summary: ClassVar[str] = "random heads of the diag gadget's form, the control"
     example: ClassVar[str] = "--dim 16 --heads 4"
+    hypothesis: ClassVar[str] = (
+        "None: these layers are meant to be learnable. They have the form of a hidden parity's heads (diagonal "
+        "Theta, W = c E_00) with random numbers in it; nothing is proved of them."
+    )
+    heads_meaning: ClassVar[str] = "number of independent random heads"
     open_variance: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
@@ -42,16 +46,6 @@ class RandomDiagonal(Family):
         whole("dim", self.dim, 2)
         whole("heads", self.heads, 1)
         number("scale", self.scale, "(0, inf)")
-
-    @classmethod
-    def claims(cls) -> Claims:
-        """Nothing is proved of random heads."""
-        return Claims(
-            RandomDiagonal,
-            "None: these layers are meant to be learnable. They have the form of a hidden parity's heads (diagonal "
-            "Theta, W = c E_00) with random numbers in it; nothing is proved of them.",
-            heads_meaning="number of independent random heads",
-        )
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """The layer's numbers: {"theta": (m, d), "c": (m,)}."""

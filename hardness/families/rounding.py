@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.base import Family, Secret, expect
-from hardness.families.claims import Checks, Claims
+from hardness.families.base import Checks, Family, Secret, expect
 from hardness.families.concepts import RoundingConcepts
-from hardness.families.linear import LEVELS
+from hardness.families.linear import LEVELS, LinearLabels
 from hardness.families.reach import log2_roundings
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
@@ -62,6 +61,22 @@ class Rounding(Family):
     name: ClassVar[str] = "rounding"
     summary: ClassVar[str] = "rounded modular inner product (LWR-based)"
     example: ClassVar[str] = "--dim 513 --modulus 257 --levels 2 --heads 90"
+    hypothesis: ClassVar[str] = (
+        "Two, to be kept apart. Statistical queries: unconditional for a dense secret; at least "
+        "8 (tau - eps)^2 2^n (pi - q^-n) queries of tolerance tau > eps for diag, n = d - 1, where the labels of a "
+        "fraction pi of the secrets are wrong on a fraction of at most eps of the inputs with open gates (pi = 1 "
+        "and eps = 0 unless heads are given), from pairwise independence of the labels (the idea is known for LWR "
+        "labels: Chen, Gollakota, Klivans, Meka 2022; the constants are this "
+        "lab's); not claimed for sparse secrets. "
+        "All algorithms: learning with rounding, with public vectors that are binary (diag) or ternary (dot); "
+        "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE "
+        "in dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: integer BKW and "
+        "lattices win."
+    )
+    heads_meaning: ClassVar[str] = (
+        "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"
+    )
+    linear: ClassVar[LinearLabels] = LEVELS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,32 +102,6 @@ class Rounding(Family):
                 f"{counted / 2**30:.1f} GiB; lower dim, modulus or weight"
             )
 
-    @classmethod
-    def claims(cls) -> Claims:
-        """Of dense secrets labels are pairwise independent, hence many queries; label errors are counted."""
-        return Claims(
-            Rounding,
-            "Two, to be kept apart. Statistical queries: unconditional for a dense secret; at least "
-            "8 (tau - eps)^2 2^n (pi - q^-n) queries of tolerance tau > eps for diag, n = d - 1, where the labels of a "
-            "fraction pi of the secrets are wrong on a fraction of at most eps of the inputs with open gates (pi = 1 "
-            "and eps = 0 unless heads are given), from pairwise independence of the labels (the idea is known for LWR "
-            "labels: Chen, Gollakota, Klivans, Meka 2022; the constants are this "
-            "lab's); not claimed for sparse secrets. "
-            "All algorithms: learning with rounding, with public vectors that are binary (diag) or ternary (dot); "
-            "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE "
-            "in dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: integer BKW and "
-            "lattices win.",
-            heads_meaning="level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads",
-            heads_shown=Rounding._heads_shown,
-            log2_secrets=Rounding._log2_secrets,
-            log2_label_vectors=Rounding._log2_label_vectors,
-            concepts=Rounding._concepts,
-            certificate=Rounding._certificate,
-            certificate_shown=Rounding._certificate_shown,
-            verify=Rounding._verify,
-            linear=LEVELS,
-        )
-
     @property
     def _reach(self) -> int:
         """The range of levels of a secret whose non-zeros all are ±1: how many ±w_j its extreme levels can add."""
@@ -123,28 +112,29 @@ class Rounding(Family):
         """No level of any secret is farther from 0."""
         return (self.weight or self.dim - 1) * (self.modulus // 2)
 
-    def _log2_secrets(self) -> float:
+    def log2_secrets(self) -> float:
+        """Return n log2 q, or log2 C(n, h) (q - 1)^h of h non-zeros."""
         n, h, q = self.dim - 1, self.weight, self.modulus
         return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
 
-    def _log2_label_vectors(self, X: Signs) -> float:
-        """Those of sparse secrets follow from few bits of an input (`hardness.families.reach`)."""
+    def log2_label_vectors(self, X: Signs) -> float:
+        """Return log2 of a bound on label vectors: sparse secrets read few bits of an input (`families.reach`)."""
         vectors = gadget.public_vectors(X, self.gadget)
         return log2_roundings(vectors, self.modulus, self.levels, self.weight, self.gadget, self.heads)
 
-    def _heads_shown(self, teacher: Gadget) -> int:
-        """The heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""
+    def heads_shown(self, teacher: Gadget) -> int:
+        """Return the heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""
         if self.heads is not None or self.exact:
             return int(teacher.heads)
         cells = self._reach * (self.modulus // 2) * self.levels // self.modulus + self.levels
         return self.levels * -(-cells // self.levels)
 
-    def _certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
-        """Without the mass of wrong labels of few heads, which differs for nearly every secret."""
+    def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
+        """Return it without the mass of wrong labels of few heads, which differs for nearly every secret."""
         return certificate if self.heads is None else {**certificate, "error_mass": None}
 
-    def _concepts(self) -> RoundingConcepts | None:
-        """The labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
+    def concepts(self) -> RoundingConcepts | None:
+        """Return the labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
 
         Theory 2.6 is about uniform secrets, and labels whose A and C do not depend on them.
         """
@@ -239,8 +229,8 @@ class Rounding(Family):
             t = t + np.rint(self.noise * ndtri(noise)).astype(np.int64)
         return teacher.value(t)
 
-    def _certificate(self, teacher: Gadget) -> dict[str, Any]:
-        """What is proved of the teacher: its label error, and the exact mass of inputs with a wrong label."""
+    def certificate(self, teacher: Gadget) -> dict[str, Any]:
+        """Return what is proved of the teacher: its label error, and the exact mass of inputs with a wrong label."""
         low, high = gadget.level_range(self.gadget, teacher.weights.tolist())
         mass = 0 if self.exact or self._is_right(teacher, low, high) else self._error_mass(teacher, low, high)
         return {
@@ -252,7 +242,7 @@ class Rounding(Family):
             "C": teacher.gate,
             "label_error": 0.0 if self.exact else gadget.saturation_error(teacher),
             "error_mass": float(mass),
-            "log2_concepts": self._log2_secrets(),
+            "log2_concepts": self.log2_secrets(),
         }
 
     def _is_right(self, teacher: Gadget, low: int, high: int) -> bool:
@@ -272,8 +262,8 @@ class Rounding(Family):
             teacher, teacher.offset + self._ideal(np.arange(low, high + 1)).astype(np.float64)
         )
 
-    def _verify(self, teacher: Gadget, secret: Secret) -> Checks:
-        """Re-check the certificate, and the labels against arithmetic in Z_q on 4096 fresh inputs."""
+    def verify(self, teacher: Gadget, secret: Secret) -> Checks:
+        """Check the certificate again, and the labels against arithmetic in Z_q on 4096 fresh inputs."""
         w, q = secret["w"], self.modulus
         count = int((w != 0).sum())
         inside = bool((2 * w > -q).all() and (2 * w <= q).all()) and self.weight in (None, count)
@@ -297,7 +287,7 @@ class Rounding(Family):
 
         wrong = int((~right).sum())
         # As many wrong labels as this must not be rarer than 1e-9 under the proven error mass (none if it is 0).
-        likely = bdtrc(wrong - 1, len(right), self._certificate(teacher)["error_mass"]) >= 1e-9
+        likely = bdtrc(wrong - 1, len(right), self.certificate(teacher)["error_mass"]) >= 1e-9
         # How many of them tells of the secret.
         few = "no" if self.heads is None else "no more than the proven error mass of"
         checks.append(

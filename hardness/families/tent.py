@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.families.base import Family, Secret
-from hardness.families.claims import Claims
 from hardness.families.parity import Parity
 from hardness.gadgets.coefficients import Gadget
 from hardness.io.fields import whole
@@ -35,22 +34,17 @@ class Tent(Family):
     name: ClassVar[str] = "tent"
     summary: ClassVar[str] = "a parity's heads with other signs, the control"
     example: ClassVar[str] = "--dim 16 --heads 4"
+    hypothesis: ClassVar[str] = (
+        "None: these layers are meant to be learnable. Theta, hidden set and sizes of the coefficients are a "
+        "hidden parity's; by their signs the label is a tent of the level, and its degree is low; nothing is "
+        "proved of them."
+    )
+    heads_meaning: ClassVar[str] = "size of the hidden set"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         whole("heads", self.heads, 3, why="two are a parity's up to sign")
         _ = self._parity  # its own checks
-
-    @classmethod
-    def claims(cls) -> Claims:
-        """Nothing is proved of tents."""
-        return Claims(
-            Tent,
-            "None: these layers are meant to be learnable. Theta, hidden set and sizes of the coefficients are a "
-            "hidden parity's; by their signs the label is a tent of the level, and its degree is low; nothing is "
-            "proved of them.",
-            heads_meaning="size of the hidden set",
-        )
 
     @property
     def _parity(self) -> Parity:

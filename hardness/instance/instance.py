@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 from hardness import families
 from hardness.errors import InputError
 from hardness.examples import Examples, InformativeExamples, InformativeRows, LeanExamples, open_pairs
-from hardness.families.base import Family, Secret, Teacher, column_values_are_labels, disagreement
-from hardness.families.claims import UNSTATED
+from hardness.families.base import (
+    UNSTATED,
+    Family,
+    Secret,
+    Teacher,
+    column_values_are_labels,
+    disagreement,
+)
 from hardness.gadgets.coefficients import Gadget, gated
 from hardness.io.fields import whole
 from hardness.io.files import replacing
@@ -238,7 +244,7 @@ class Instance:
             "parameters": self.parameters,
             "tokens": self.family.tokens,
             "heads": self.heads,
-            "heads_meaning": self.family.heads_meaning,
+            "heads_meaning": self.family.heads_meant(),
             "hypothesis": self.family.hypothesis,
             "seed": self.seed,
             "seed_drawn": self.seed_drawn,

@@ -224,7 +224,7 @@ def _class_of_family(family: Family) -> Concepts:
     concepts = family.concepts() if isinstance(family, Family) else None
     if concepts is None:
         raise InputError(
-            f"{type(family).__name__} has no concept class to ask about; its `claims` may state `concepts`, a class "
+            f"{type(family).__name__} has no concept class to ask about; its method `concepts` may return one, a class "
             "that derives from hardness.ListedConcepts (theory 2.8)"
         )
     if not type(family).__module__.startswith(

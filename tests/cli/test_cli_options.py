@@ -8,7 +8,6 @@ import pytest
 from commands import check_refused, run_command
 
 from hardness.families.base import Family
-from hardness.families.claims import Claims
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 
@@ -32,9 +31,8 @@ class Odd(Family):
         if self.limit > 9:
             raise ValueError("limit\nis too much")
 
-    @classmethod
-    def claims(cls):
-        return Claims(Odd, "None.", "one")
+    hypothesis = "None."
+    heads_meaning = "one"
 
     def draw(self, rng):
         return Nondegenerate(self.dim, 2, 1).draw(rng)

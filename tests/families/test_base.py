@@ -1,6 +1,6 @@
 """What a family inherits: defaults always, claims only with the labels that they are about."""
 
-from dataclasses import dataclass, make_dataclass, replace
+from dataclasses import dataclass, make_dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import hardness
 from hardness.errors import InputError
-from hardness.families.base import COMPARED, READERS, Family, disagreement
-from hardness.families.claims import UNSTATED, Claims
+from hardness.families.base import CLAIMS, COMPARED, UNSTATED, Family, disagreement
 from hardness.families.nested import Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
@@ -34,15 +33,14 @@ class Stated(Thresholds):
 
     name: ClassVar[str] = "parity"
 
-    @classmethod
-    def claims(cls):
-        return replace(Parity.claims(), of=Stated)
+    hypothesis: ClassVar[str] = Parity.hypothesis
+    concepts = Parity.concepts
 
 
 @pytest.mark.parametrize(
     ("cls", "words", "refused"),
     [
-        (Thresholds, "inherits no claim of Parity", "no concept class"),
+        (Thresholds, "Thresholds has no `hypothesis` of its own", "no concept class"),
         (
             Stated,
             "labels differ from those of parity of 4 out of 9 bits",
@@ -68,23 +66,13 @@ def test_thresholds_are_no_parities(tmp_path, cls, words, refused):
 @pytest.mark.parametrize("parent", [Parity, Rounding, Nested, Nondegenerate])
 def test_a_class_states_its_own_claims_or_has_none(parent):
     derived = type("Derived", (parent,), {})
-    claims = derived.claimed()
-    assert claims.hypothesis.startswith(UNSTATED)
-    assert f"Derived inherits no claim of {parent.__name__}" in claims.hypothesis
-    assert replace(claims, of=Family, hypothesis="") == Claims(Family, "")  # nothing else is claimed
-    stated = type("Stated", (parent,), {"claims": classmethod(lambda cls: replace(parent.claims(), of=cls))})
-    assert stated.claimed().hypothesis == parent.claimed().hypothesis
+    assert derived.hypothesis == f"{UNSTATED}; Derived has no `hypothesis` of its own"
+    assert all(getattr(derived, name) is getattr(Family, name) for name in CLAIMS)  # nothing else is known
+    stated = type("Stated", (parent,), {"hypothesis": "None."})
+    assert all(getattr(stated, name) is getattr(parent, name) for name in CLAIMS)
     mixed = type("Mixed", (type("Mixin", (), {"draw": lambda self, rng: {}}), parent), {})
-    assert mixed.claimed().hypothesis.startswith(UNSTATED)
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_a_claim_is_stated_in_one_place(reader):
-    """What reads a claim cannot be redefined: a class derived from that one would inherit the claim."""
-    mixin = type("Mixin", (), {reader: lambda self, *_: None})
-    for bases, body in (((Parity,), {reader: "None."}), ((mixin, Parity), {})):
-        with pytest.raises(InputError, match=f"Odd redefines {reader}; state it in `claims`"):
-            type("Odd", bases, body)
+    assert mixed.hypothesis.startswith(UNSTATED)
+    assert mixed.concepts is Family.concepts
 
 
 def families():
@@ -137,9 +125,7 @@ def test_labels_of_the_lab_are_those_of_its_concept_classes(drawn):
 )
 def test_labels_that_are_nearly_right_are_not(change):
     class Changed(Parity):
-        @classmethod
-        def claims(cls):
-            return Claims(Changed, "None.", concepts=Parity.claims().concepts)
+        hypothesis = "None."
 
         def labels(self, teacher, words, noise):
             return change(super().labels(teacher, words, noise))

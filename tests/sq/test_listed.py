@@ -50,27 +50,30 @@ class Sets(hardness.ListedConcepts):
 class Hidden(hardness.Parity):
     """A parity whose class is listed."""
 
-    @classmethod
-    def claims(cls):
-        return hardness.Claims(Hidden, "None.", concepts=lambda family: Sets(family.dim - 1, family.heads))
+    hypothesis = "None."
+
+    def concepts(self):
+        return Sets(self.dim - 1, self.heads)
 
 
 @dataclass(frozen=True)
 class Wrong(hardness.Parity):
     """A parity whose class is another one."""
 
-    @classmethod
-    def claims(cls):
-        return hardness.Claims(Wrong, "None.", concepts=lambda family: Majorities(family.dim - 1))
+    hypothesis = "None."
+
+    def concepts(self):
+        return Majorities(self.dim - 1)
 
 
 @dataclass(frozen=True)
 class Misplaced(hardness.Parity):
     """A parity of which another layer is made."""
 
-    @classmethod
-    def claims(cls):
-        return hardness.Claims(Misplaced, "None.", concepts=lambda family: family.sets)
+    hypothesis = "None."
+
+    def concepts(self):
+        return self.sets
 
     def realize(self, secret):
         return super().realize({"support": secret["support"] % (self.dim - 1) + 1})

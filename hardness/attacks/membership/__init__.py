@@ -44,7 +44,7 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
 
 def _recover(instance: Instance, oracle: Membership, seed: int) -> dict[str, Any]:
     """What the kind of layer allows: `secret` or `layer_error`, whether it is `right`, `predicted` and `floor`."""
-    teacher, linear = instance.teacher, instance.family.claimed().linear
+    teacher, linear = instance.teacher, instance.family.linear
     if isinstance(teacher, Gadget) and linear is not None:
         return _equations(instance, linear, oracle, seed)
     if isinstance(teacher, MultiHeadAttention):

@@ -26,7 +26,7 @@ def parity(oracle: Membership, public: Public, linear: LinearLabels) -> Integers
     >>> from hardness.instance import Instance
     >>> instance = Instance.generate(families.get("parity")(dim=9, heads=3), seed=0)
     >>> oracle = Membership(instance.teacher, 2, 9)
-    >>> w = parity(oracle, instance.public(0), instance.family.claimed().linear)
+    >>> w = parity(oracle, instance.public(0), instance.family.linear)
     >>> np.flatnonzero(w).tolist() == (instance.secret["support"] - 1).tolist(), oracle.ledger.queries
     (True, 8)
     """
