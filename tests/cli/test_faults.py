@@ -265,5 +265,5 @@ def test_a_read_only_medium_is_said_to_be_one(tmp_path: Path, monkeypatch: pytes
         run_command("generate parity --dim 8 --heads 2 --out", tmp_path / "x"), "Read-only file system"
     )
     monkeypatch.setattr(Store, "_open", closed)
-    with pytest.raises(InputError, match="cannot open .*: unable to open database file"):
+    with pytest.raises(InputError, match=r"cannot open .*: unable to open database file"):
         Store(tmp_path / "rows.db", {"study": "demo"})
