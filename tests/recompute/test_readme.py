@@ -183,7 +183,7 @@ def test_the_tent_beside_the_parity() -> None:
     signs = summary("exponential-in-m")["numbers"]["signs"]
     assert "at m = {s}, d = {d} it costs {tent:,.0f} examples".format(**signs) in README
     assert signs["censored"]
-    assert f"where the parity takes more than {floor(signs['parity'] / 1e5) / 10} million" in README
+    assert f"No run learned the parity there within {floor(signs['parity'] / 1e5) / 10} million" in README
 
 
 def test_the_laws() -> None:
@@ -193,14 +193,15 @@ def test_the_laws() -> None:
     assert "err there by factors of {:.2f} and {:.2f} (root mean square".format(*best) in README
     rivals = [errors[name] for name in ("c d^a s^b", "c d^a e^(gs)", "c 2^(d-1)")]
     least = floor(100 * min(rivals)) / 100
-    assert f"laws in which d has one and the same exponent for every m err by {least:.2f} or more" in README
+    assert f"Laws in which d has one and the same exponent for every m err by {least:.2f} or more" in README
     assert (
         "fitted to {fitted} sizes with N from 100 to 20,000, on the rays and off them".format(**judged)
         in README
     )
     assert "and compared on the {asked} larger ones (three have smaller N)".format(**judged) in README
     assert judged["cells"] - judged["fitted"] - judged["asked"] == 3
-    assert "a·N/d predicts too little in all {cells} with the most sets".format(**judged["low"]) in README
+    assert judged["low"]["bounds"] == 5
+    assert "Five of the {cells} sizes with the most sets have bounds".format(**judged["low"]) in README
     assert judged["outcomes"]["primary"] == "combinatorial"
 
 
