@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from hardness.errors import InputError
 from hardness.examples import InformativeExamples, InformativeRows, informative_examples, informative_rows
@@ -169,6 +170,13 @@ class Diagonal(Learner):
             value[rows.positions] = self._values(rows)
             out[:, :, 0] = x[:, :, 0] * value[:, None]
         return out
+
+    def open_values(self, rows: InformativeRows) -> NDArray[np.float32]:
+        """Return what `predict` says of the labels (r,) of informative rows, in float32 and many times as fast."""
+        check_is_fitted(self, "_network")
+        if not self._scale:
+            return np.zeros(len(rows.words), np.float32)
+        return np.asarray(self._network.outputs(rows.words) / self._scale + self._offset, dtype=np.float32)
 
     def layer(self) -> MultiHeadAttention:
         """The layer: M heads, and two saturated ones, of W = a E_00, that carry the public A and the gate's value C.

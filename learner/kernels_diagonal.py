@@ -147,6 +147,21 @@ def train(
             shrink(cut, w)
 
 
+@compiled
+def outputs(words: Any, weights: Any, out: Any) -> Any:
+    """Fill `out` (n,) with f of the rows `words` (n, W); `weights` are b and t (d, M), and c (M,)."""
+    inner, c = weights
+    size = min(ROWS, out.size)
+    signs, active = np.empty((size, inner.shape[0]), F), np.empty((size, c.size), F)
+    for start in range(0, out.size, ROWS):
+        stop = min(start + ROWS, out.size)
+        n = stop - start
+        unpack(words[start:stop], signs[:n])
+        np.dot(signs[:n], inner, active[:n])
+        hyperbolic_tangent(active[:n])
+        np.dot(active[:n], c, out[start:stop])
+
+
 class Network:
     """The coordinates (d + 1, M) of a diagonal student in which steps are taken, and Adam's two means.
 
@@ -164,6 +179,13 @@ class Network:
     def weights(self) -> Any:
         """Return θ and c as (d + 1, M) float32."""
         return entries(self.moved)
+
+    def outputs(self, words: Any) -> Any:
+        """Return f (n,) float32 of rows of bits (n, W)."""
+        out = np.empty(len(words), F)
+        with one_thread():
+            outputs(np.ascontiguousarray(words), (self.moved[:-1], self.moved[-1]), out)
+        return out
 
     def train(self, words: Any, labels: Any, ends: Any, batch: int, rule: Rule, noise: Any = None) -> None:
         """Make an update a batch of `batch` examples, of which the rows ends[b] .. ends[b + 1] are informative.

@@ -155,6 +155,18 @@ def test_the_layer_agrees_with_the_fast_form_on_all_inputs(family):
     np.testing.assert_allclose(student.layer()(X), student.predict(X), atol=1e-9)
 
 
+def test_values_of_open_rows_are_those_of_predict():
+    instance = Instance.generate(STREAMED[7], 0)
+    rows, fresh = instance.informative(4000, 1), instance.examples(700, 2)
+    student = Diagonal(heads=5, random_state=0)
+    part = informative_examples(fresh.X, fresh.Y).X
+    student.partial_fit(instance.informative(50, 1).X, rows.Y[: len(instance.informative(50, 1).Y)])
+    assert not student.open_values(part).any()
+    student.partial_fit(rows.X, rows.Y)
+    predicted = (fresh.X * student.predict(fresh.X))[part.positions, 0, 0]
+    np.testing.assert_allclose(student.open_values(part), predicted, atol=1e-5)
+
+
 def test_where_the_gate_is_closed_it_predicts_the_public_value_that_it_saw():
     examples = Instance.generate(STREAMED[0], 0).examples(4000, 1)
     student = Diagonal(heads=5, random_state=0).partial_fit(examples.X, examples.Y)

@@ -1,42 +1,61 @@
-"""The plans: cells, seeds, settings, rules and sentences, fixed before any of their rows; the `.toml` beside it.
+"""Plan 4: cells, widths, settings, seeds and caps, fixed before any of its rows; `plan4.toml` beside this file.
 
-The first two asked at fixed dimension and of the dense student; their rows are kept, and what came of them. The third
-asks along rays and of the learner `diagonal`; the panel puts other learners in its cells,
-so does `panel28`, which came later, in a larger one, and `panel256` asks more of the widest.
+What is run is a function of the plan and, for the settings that win their cells, of the runs that tuned them.
 """
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from hardness.engine.task import Task, canonical
+from hardness.engine.task import APART, Task, canonical
+from hardness.engine.tuning import Halving, Results, Wanted, tune
 from hardness.errors import InputError
-from learner.studies.exponential_in_m.arms import ARMS, OPTIONS, Problem
 
-PLANS = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}  # by series
-THIRD, PANELS = "plan3", ("panel", "panel28", "panel256")
+FILE = Path(__file__).with_name("plan4.toml")
+HARD, TENT, MILD, STEEP = "hidden set", "tent", "random layers", "steep random layers"
+FAMILIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    HARD: ("parity", {}),
+    TENT: ("tent", {}),
+    MILD: ("random-diagonal", {"scale": 2.0}),
+    STEEP: ("random-diagonal", {"scale": 6.0}),
+}
+CONTROLS = (TENT, MILD, STEEP)
+
+
+class Cell(NamedTuple):
+    """A hidden set of m bits in dimension d, or a control of m heads, before a learner of `width` heads."""
+
+    arm: str
+    m: int
+    d: int
+    width: int
+
+    @property
+    def sets(self) -> int:
+        """N = C(d - 1, m)."""
+        return comb(self.d - 1, self.m)
+
+
+def law(cell: Cell) -> float:
+    """Return 110 sqrt(N) + 16 N/M, examples, of the pilot: what caps are multiples of."""
+    return float(110 * cell.sets**0.5 + 16 * cell.sets / cell.width)
 
 
 def digest(plan: Mapping[str, Any]) -> str:
-    """SHA-256 of all that a plan says but its digest, in hex: the root seed of its trials."""
+    """Return SHA-256 of all that a plan says but its digest, in hex: the root seed of its trials."""
     return hashlib.sha256(canonical({key: plan[key] for key in plan if key != "digest"}).encode()).hexdigest()
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The plan of a file; what the second does not say is as in the first, whose digest stands in it under `as`.
-
-    Raises `InputError` if it is none, or is not what its digest says that it was.
-    """
+def read(path: Path = FILE) -> dict[str, Any]:
+    """Return the plan of a file. Raises `InputError` if it is none, or is not what its digest says that it was."""
     try:
         plan = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read the plan {path}: {error}") from error
-    first = read(PLANS["plan"]) if "as" in plan else {}
-    tables = {key: {**first.get(key, {}), **table} for key, table in plan.items() if isinstance(table, dict)}
-    plan = {**first, **plan, **tables}
-    if plan.get("digest") != (now := digest(plan)) or first.get("digest") != plan.get("as"):
+    if plan.get("digest") != (now := digest(plan)):
         raise InputError(
             f"{path} was changed after it was fixed: its digest is {now[:12]}, and it says "
             f"{str(plan.get('digest'))[:12]}; bring the plan back as it was"
@@ -44,43 +63,136 @@ def read(path: Path) -> dict[str, Any]:
     return plan
 
 
-def tasks(path: Path) -> list[Task]:
-    """The trials of a plan, which must be one of this study; raises `InputError` for any other."""
-    plan, fixed = read(path), {read(file)["digest"]: series for series, file in PLANS.items()}
-    if plan["digest"] not in fixed:
-        raise InputError(
-            f"{path} is another plan ({plan['digest'][:12]}) than this study fixed "
-            f"({', '.join(digest[:12] for digest in fixed)}); its rows would not be judged"
-        )
-    series = fixed[plan["digest"]]
-    named = {"series": series, "plan": plan["digest"]}
-    return list(_of_arms(plan, named) if series in (THIRD, *PANELS) else _of_the_student(plan, named))
+def tasks(path: Path = FILE) -> list[Task]:
+    """Return all trials of a plan that do not depend on tuning. Raises `InputError` for another plan than this one."""
+    plan = read(path)
+    if plan["digest"] != read()["digest"]:
+        raise InputError(f"{path} is another plan than this study fixed; its rows would not be judged")
+    return [*(task for part in parts(plan) for task in part), *largest(plan)]
 
 
-def _of_the_student(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[Task]:
-    """Trials of the dense student: parities, and random layers on two tokens."""
-    for family, d, s, rate, batch, l1, cap in plan["cells"]:
-        tokens = {"tokens": 2} if family == "nondegenerate" else {}
-        params = {"rate": rate, "batch": batch, "l1": l1}
-        solver = {"kind": "learner", "learner": "student", "params": params, **named}
-        for run in range(plan["runs"]):
-            yield Task(family, {"dim": d, "heads": s, **tokens}, solver, {"samples": cap}, run)
+def parts(plan: Mapping[str, Any]) -> Iterator[list[Task]]:
+    """Yield those trials part by part, in the order in which they are run."""
+    yield [*beside(plan)]
+    for chosen in (hidden(plan), controls(plan)):
+        yield [task for cell in chosen for task in runs(plan, cell, "default", {}, range(plan["runs"]))]
+    yield [*flips(plan), *coins(plan)]
 
 
-def _of_arms(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[Task]:
-    """Trials of `diagonal`, on all that the plan puts it to."""
-    for arm, d, s, rate, batch, l1, start, cap, runs in plan["cells"]:
-        setting = dict(zip(OPTIONS, (rate, batch, l1, start), strict=True))
-        yield from diagonal(Problem(arm, d, s), setting, cap, range(runs), named)
+def largest(plan: Mapping[str, Any]) -> list[Task]:
+    """Return the trials that are run last."""
+    cells = [Cell(HARD, m, d, width) for width, m, d in plan["largest"]]
+    return [task for cell in cells for task in runs(plan, cell, "default", {}, range(plan["largest_runs"]))]
 
 
-def diagonal(
-    problem: Problem, setting: Mapping[str, Any], cap: int, runs: range, named: Mapping[str, Any]
+def hidden(plan: Mapping[str, Any]) -> list[Cell]:
+    """Return the cells of hidden sets, every one once, with its widths."""
+    places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
+    cells = [Cell(HARD, m, d, width) for m, d in places for width in plan["widths"]]
+    narrowest = min(plan["widths"])
+    cells = [cell for cell in cells if cell.width > narrowest or cell.sets <= plan["most_sets_of_narrowest"]]
+    return [*cells, *(Cell(HARD, m, d, width) for width, m, d in plan["wider"])]
+
+
+def controls(plan: Mapping[str, Any]) -> list[Cell]:
+    """Return the cells of controls."""
+    cells = [Cell(arm, m, d, width) for m, d in plan["tuned"] for arm in CONTROLS for width in plan["widths"]]
+    return [cell for cell in cells if exists(cell)]
+
+
+def exists(cell: Cell) -> bool:
+    """Return whether there is such a problem: a tent of the level is one for even m >= 4 alone."""
+    return cell.arm != TENT or (cell.m >= 4 and cell.m % 2 == 0)
+
+
+def cap(plan: Mapping[str, Any], cell: Cell) -> int:
+    """Return the most examples of a run with the default setting."""
+    return int(plan["reach"] * max(law(cell), cell.m**3 * (cell.d - 1)))
+
+
+def runs(
+    plan: Mapping[str, Any], cell: Cell, series: str, setting: Mapping[str, Any], repetitions: Sequence[int]
 ) -> Iterator[Task]:
-    """Runs of `diagonal` on a cell; `named` is added to what their solvers say."""
-    arm = ARMS[problem.arm]
-    params = {**setting, "heads": arm.width, **arm.options}
-    solver = {"kind": "diagonal", "learner": "diagonal", "arm": problem.arm, "params": params}
-    solver |= {**arm.solver, **named}
-    for run in runs:
-        yield Task(arm.family, problem.params, solver, {"samples": cap}, run)
+    """Yield runs of a cell: the learner `diagonal` of `width` heads with its defaults but for `setting`."""
+    return trials(cell, series, setting, cap(plan, cell), repetitions, plan=plan["digest"])
+
+
+def trials(
+    cell: Cell, series: str, setting: Mapping[str, Any], cap: int, repetitions: Sequence[int], **said: Any
+) -> Iterator[Task]:
+    """Yield runs of the learner on a cell, each with at most `cap` examples."""
+    family, more = FAMILIES[cell.arm]
+    options = {"heads": cell.width, **setting}
+    solver = {"kind": "diagonal", "learner": "diagonal", "arm": cell.arm, "series": series, "params": options}
+    for run in repetitions:
+        yield Task(family, {"dim": cell.d, "heads": cell.m, **more}, solver | said, {"samples": cap}, run)
+
+
+def flips(plan: Mapping[str, Any]) -> Iterator[Task]:
+    """Yield runs on hidden sets of which a tenth of the labels is flipped."""
+    for m, d in plan["flipped"]:
+        for width in plan["widths"]:
+            for task in runs(plan, Cell(HARD, m, d, width), "flips", {}, range(plan["runs"])):
+                yield Task(
+                    task.family, {**task.params, "flip": 0.1}, task.solver, task.budget, task.repetition
+                )
+
+
+def coins(plan: Mapping[str, Any]) -> Iterator[Task]:
+    """Yield runs on labels that are coins: whatever a learner says of them, it has not learned."""
+    for m, d in plan["coins"]:
+        cell = Cell(HARD, m, d, 64)
+        most = int(20 * law(cell))
+        yield from trials(cell, "coins", {}, most, range(20), plan=plan["digest"], labels="coins")
+
+
+def beside(plan: Mapping[str, Any]) -> Iterator[Task]:
+    """Yield what is no gradient learner: elimination and search; and the lottery's prediction of every cell."""
+    places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
+    places |= dict.fromkeys((m, d) for _, m, d in plan["largest"])
+    named = {"plan": plan["digest"]}
+    for m, d in places:
+        where = {"dim": d, "heads": m}
+        if m < d - 1:
+            yield Task("parity", where, {"kind": "lottery", "arm": "lottery", **named}, {}, 0)
+        for attack in (
+            ("search", "gaussian") if comb(d - 1, m) <= plan["most_sets_of_search"] else ("gaussian",)
+        ):
+            solver = {"kind": "attack", "attack": attack, "arm": attack, **named}
+            yield from (Task("parity", where, solver, {"samples": 10_000}, run) for run in range(5))
+
+
+def tuned(plan: Mapping[str, Any]) -> list[Cell]:
+    """Return the cells in which settings are tuned: hidden sets and controls at the same places and widths."""
+    hard = [Cell(HARD, m, d, width) for m, d in plan["tuned"] for width in plan["widths"]]
+    return [*hard, *controls(plan)]
+
+
+def tuning(plan: Mapping[str, Any], cell: Cell, wanted: Wanted) -> Task:
+    """Return the run of a setting of the menu on a tuning seed; no judged run has that seed."""
+    setting, repetitions = plan["menu"][wanted.setting], [APART + wanted.seed]
+    (task,) = trials(cell, "tuning", setting, wanted.cap, repetitions, plan=plan["digest"])
+    return task
+
+
+def halving(plan: Mapping[str, Any], cell: Cell) -> Halving:
+    """Return how a cell is tuned: three seeds for the whole menu, nine for the best three of it."""
+    at_most = int(plan["tuning_reach"] * law(cell))
+    first = at_most // plan["tuning_reach"] + 1 if cell.arm == HARD else min(at_most, 20_000)
+    return Halving(len(plan["menu"]), (3, plan["tuning_seeds"]), (3, 1), first, at_most, growth=4)
+
+
+def winners(plan: Mapping[str, Any], cells: Sequence[Cell], run: Any) -> list[Task]:
+    """Return the judged runs of the settings that win their cells; `run(tasks) -> Results` makes those that choose."""
+
+    def results(tasks: Sequence[Task]) -> Results:
+        return run(tasks)  # type: ignore[no-any-return]
+
+    chosen = tune({cell: halving(plan, cell) for cell in cells}, lambda c, w: tuning(plan, c, w), results)
+    fresh = range(plan["runs"], 2 * plan["runs"])
+    return [
+        task
+        for cell, setting in chosen.items()
+        if setting is not None
+        for task in runs(plan, cell, "tuned", plan["menu"][setting], fresh)
+    ]
