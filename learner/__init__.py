@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from learner.direct import Direct as Direct
     from learner.direct import JointLBFGS as JointLBFGS
     from learner.linear.regressor import LinearAttention as LinearAttention
-    from learner.low_degree import LowDegree as LowDegree
-    from learner.mlp import MLP as MLP
+    from learner.networks import MLP as MLP
+    from learner.networks import OnlineMLP as OnlineMLP
     from learner.provable.pipeline import Provable as Provable
-    from learner.random_features import RandomFeatureAttention as RandomFeatureAttention
-    from learner.random_features import RandomFeatureMLP as RandomFeatureMLP
-    from learner.sgd import OnlineMLP as OnlineMLP
+    from learner.regression import LowDegree as LowDegree
+    from learner.regression import RandomFeatureAttention as RandomFeatureAttention
+    from learner.regression import RandomFeatureMLP as RandomFeatureMLP
     from learner.student import Student as Student
     from learner.student import TorchStudent as TorchStudent
 
@@ -36,12 +36,12 @@ _HOMES = {
     "JointLBFGS": "learner.direct",
     "Learner": "learner.base",
     "LinearAttention": "learner.linear.regressor",
-    "LowDegree": "learner.low_degree",
-    "MLP": "learner.mlp",
-    "OnlineMLP": "learner.sgd",
+    "LowDegree": "learner.regression",
+    "MLP": "learner.networks",
+    "OnlineMLP": "learner.networks",
     "Provable": "learner.provable.pipeline",
-    "RandomFeatureAttention": "learner.random_features",
-    "RandomFeatureMLP": "learner.random_features",
+    "RandomFeatureAttention": "learner.regression",
+    "RandomFeatureMLP": "learner.regression",
     "Student": "learner.student",
     "TorchStudent": "learner.student",
 }

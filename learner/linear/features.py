@@ -66,7 +66,7 @@ def lift(p: Array, dim: int) -> Array:
 
 def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
     """<x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of √2-weighted `features` of X with query q, of Z with p."""
-    from learner.ridge import row_blocks
+    from learner.regression import row_blocks
 
     gram = np.empty((len(X), len(Z)))
     dim, pairs = X.shape[2], X.shape[1] * Z.shape[1]

@@ -11,7 +11,7 @@ from hardness.errors import InputError
 from learner.base import Array, tokens
 from learner.linear.certificate import Certificate, Span, certificate
 from learner.linear.features import feature_count, features, kernel, weights
-from learner.ridge import RidgeLearner, refuse_beyond
+from learner.regression import RidgeLearner, refuse_beyond
 
 Indices = NDArray[np.intp]
 INSIDE = 1e-8  # share of an input's features outside the span up to which its prediction is certified

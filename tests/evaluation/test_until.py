@@ -10,7 +10,7 @@ from hardness.evaluation.until import cost, pooled, signed, stream
 from hardness.examples import Examples
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from learner.mlp import MLP
+from learner.networks import MLP
 from learner.student import Student
 
 

@@ -14,9 +14,8 @@ from hardness.evaluation.learning import check
 from hardness.evaluation.solver import Solver
 from learner.direct import Adam, Direct, JointLBFGS
 from learner.linear.regressor import LinearAttention
-from learner.low_degree import LowDegree
 from learner.provable.pipeline import Provable
-from learner.random_features import RandomFeatureAttention, RandomFeatureMLP
+from learner.regression import LowDegree, RandomFeatureAttention, RandomFeatureMLP
 from learner.student import Student
 
 NAMES = registry.names("learner", builtin=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learner.random_features import RandomFeatureAttention
+from learner.regression import RandomFeatureAttention
 from learner.studies.random_features import DIM, STUDY, TARGETS, linear_error, sphere, target
 
 

@@ -15,8 +15,13 @@ from hardness.attacks.estimates.low_degree import monomials
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from learner import low_degree
-from learner.low_degree import LowDegree, krawtchouk_sums
-from learner.random_features import RandomFeatureAttention, RandomFeatureMLP, arc_cosine
+from learner.regression import (
+    LowDegree,
+    RandomFeatureAttention,
+    RandomFeatureMLP,
+    arc_cosine,
+    krawtchouk_sums,
+)
 from learner.studies.random_features import DIM, sphere, target
 
 

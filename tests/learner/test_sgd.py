@@ -9,7 +9,7 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.scores import Judged, scores
 from hardness.studies.trials import online as trial
-from learner.sgd import OnlineMLP
+from learner.networks import OnlineMLP
 
 
 def examples(dim, heads, count, seed=1, gadget="diag", flip=0.0):

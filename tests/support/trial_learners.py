@@ -202,7 +202,7 @@ class Late(Tunable):
 
         if len(X) < 1000:
             raise InputError("too few")
-        from learner.sgd import OnlineMLP  # here, since every process of a learner imports this module
+        from learner.networks import OnlineMLP  # here, since every process of a learner imports this module
 
         self.inner = OnlineMLP().fit(X, Y)
         return self
