@@ -12,7 +12,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from math import comb
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from hardness.errors import InputError
 from hardness.io.fields import all_finite, number, one_of, whole
 from hardness.layer import softmax
 from hardness.scores import relative_error, root_mean_square
+from hardness.sq.bounds.head_budget import krawtchouk
 from learner.base import SOLVED, Array, FitReport, Phase, Regressor, signs, tokens
 
 Features = NDArray[np.float32] | NDArray[np.float64]
@@ -314,23 +314,13 @@ class LowDegree(RidgeLearner):
 
 
 def krawtchouk_sums(bits: int, degree: int) -> Array:
-    """Σ of x_T z_T over all sets |T| <= degree, as a function of the Hamming distance 0..bits of x and z.
+    """Return Σ of x_T z_T over all sets |T| <= degree, by the Hamming distance 0..bits of x and z: Σ_j K_j.
 
     >>> krawtchouk_sums(3, 1)
     array([ 4.,  2.,  0., -2.])
     """
-    return np.array(
-        [
-            float(
-                sum(
-                    (-1) ** i * comb(h, i) * comb(bits - h, j - i)
-                    for j in range(degree + 1)
-                    for i in range(j + 1)
-                )
-            )
-            for h in range(bits + 1)
-        ]
-    )
+    of_sizes = zip(*(krawtchouk(bits, size) for size in range(degree + 1)), strict=True)
+    return np.array([float(sum(values)) for values in of_sizes])
 
 
 class _Scaled(RidgeLearner):

@@ -14,7 +14,7 @@ from scipy.special import softmax
 from hardness.attacks.estimates.low_degree import monomials
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from learner import low_degree
+from learner import regression
 from learner.regression import (
     LowDegree,
     RandomFeatureAttention,
@@ -173,7 +173,7 @@ def test_kernel_is_the_sum_of_monomials(d, degree, seed):
 @pytest.mark.parametrize(("n", "alpha"), [(150, 1e-2), (40, 1e-3), (400, 1e-5)])
 @pytest.mark.parametrize("many", [0, 4096])
 def test_it_is_ridge_regression_on_monomials(many, n, alpha, monkeypatch):
-    monkeypatch.setattr(low_degree, "MANY", many)
+    monkeypatch.setattr(regression, "MANY", many)
     rng = np.random.default_rng(n)
     X, fresh = rng.choice([-1.0, 1.0], size=(n, 2, 4)), rng.choice([-1.0, 1.0], size=(50, 2, 4))
     Y = rng.normal(size=X.shape)
