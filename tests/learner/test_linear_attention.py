@@ -9,8 +9,8 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features, kernel, lift, parameters, weights
-from learner.linear.heads import svd_heads
 from learner.linear.regressor import LinearAttention
+from learner.studies.linear_attention.heads import svd_heads
 from learner.studies.linear_attention.trials import memory_data
 
 

@@ -6,8 +6,8 @@ from hardness.engine.store import Row
 from hardness.engine.task import Task
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features
-from learner.programs.machine import Machine
 from learner.studies.linear_attention import AUTOMATA, HEAD, MACHINE_SIZES, STUDY, content, trials
+from learner.studies.linear_attention.machine import Machine
 
 
 def test_tasks_are_distinct() -> None:

@@ -5,8 +5,8 @@ import pytest
 
 from learner.linear.features import attention
 from learner.linear.regressor import LinearAttention
-from learner.programs.automata import execute, random_automata, span_rank, steps, tokens
-from learner.programs.machine import ADDITION, BUSY_BEAVER, PALINDROME, Machine, interpret
+from learner.studies.linear_attention.automata import execute, random_automata, span_rank, steps, tokens
+from learner.studies.linear_attention.machine import ADDITION, BUSY_BEAVER, PALINDROME, Machine, interpret
 
 
 def ran(states, letters, count, seed=0, automata=200):

@@ -59,7 +59,7 @@ def _memories(quick: bool) -> list[Task]:
 
 
 def _automata(quick: bool) -> list[Task]:
-    from learner.programs.automata import span_rank
+    from learner.studies.linear_attention.automata import span_rank
 
     return [
         Task(AUTOMATA, {"states": Q, "letters": A}, {"method": "regression"}, {"samples": n}, r)
@@ -70,7 +70,7 @@ def _automata(quick: bool) -> list[Task]:
 
 
 def _machines(quick: bool) -> list[Task]:
-    from learner.programs.machine import Machine
+    from learner.studies.linear_attention.machine import Machine
 
     return [
         Task(MACHINE, {"states": Q, "symbols": A}, {"method": "regression"}, {"samples": n}, r)
@@ -83,7 +83,7 @@ def _machines(quick: bool) -> list[Task]:
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
     from learner.linear.features import feature_count
-    from learner.programs.machine import Machine
+    from learner.studies.linear_attention.machine import Machine
 
     n, heads, params = float(task.budget["samples"]), int(task.solver.get("heads", 0)), task.params
     match task.family:

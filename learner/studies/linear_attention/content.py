@@ -24,10 +24,10 @@ from hardness.statistics.means import Mean, mean, share, spread
 from learner.linear.certificate import RANK, SPAN_RANK
 from learner.linear.features import feature_count
 from learner.linear.regressor import INSIDE
-from learner.programs.automata import span_rank
-from learner.programs.machine import Machine
 from learner.studies import linear_attention as grid
 from learner.studies.linear_attention import trials
+from learner.studies.linear_attention.automata import span_rank
+from learner.studies.linear_attention.machine import Machine
 from learner.studies.recorded import TINY
 
 if TYPE_CHECKING:

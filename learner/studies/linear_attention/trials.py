@@ -12,11 +12,18 @@ from hardness.scores import EXACT
 from learner.base import Array
 from learner.linear.certificate import Span
 from learner.linear.features import attention, features, parameters, weights
-from learner.linear.heads import adam_heads
 from learner.linear.regressor import LinearAttention
-from learner.programs.automata import execute, random_automata, steps
-from learner.programs.machine import ADDITION, BUSY_BEAVER, PALINDROME, Integers, Machine, interpret
 from learner.studies.linear_attention import AUTOMATA, HEAD, LENGTH, MACHINE, MEMORY, SIZE
+from learner.studies.linear_attention.automata import execute, random_automata, steps
+from learner.studies.linear_attention.heads import adam_heads
+from learner.studies.linear_attention.machine import (
+    ADDITION,
+    BUSY_BEAVER,
+    PALINDROME,
+    Integers,
+    Machine,
+    interpret,
+)
 from learner.studies.recorded import TINY, measured
 
 FRESH = 2000

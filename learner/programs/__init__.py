@@ -1,1 +1,0 @@
-"""What linear attention learns to execute: automata and a universal machine."""
