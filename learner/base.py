@@ -23,17 +23,20 @@ SOLVED = 1e-6  # relative error on held-out examples
 
 @dataclass(frozen=True)
 class Phase:
-    """What one phase of a learner saw: a verdict (ok, weak, poor, failed, refused), why, and its numbers."""
+    """What one phase of a learner saw: a verdict (ok, weak, poor, failed, refused), why, its numbers, and in a line."""
 
     name: str
     verdict: str = "ok"
     reason: str = ""
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    line: str = ""
 
 
 @dataclass(frozen=True)
 class SearchResult:
     """What a search ended with: a layer or none, its phases, and whether it refused or ran out of iterations.
+
+    Where a phase refused and a layer was found all the same, `refused` says why, and the layer is judged.
 
     `hint` is what to try if the layer is wrong; `settles` says that a last fit on all examples may better it;
     `verdicts` are fields of `FitReport` that only this learner knows.
@@ -53,15 +56,18 @@ class SearchResult:
 class FitReport:
     """A fit, judged on examples that the search did not see.
 
-    `status` is `solved` (relative error at most 1e-6, or `noise_floor`), `wrong`, `refused` (an assumption does not
-    hold: `reason` says which) or `budget` (iterations ran out). `test_error` is a root mean square, `relative_error`
-    is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number that the learner needed, where it can tell.
+    `status` is `solved` (relative error at most 1e-6, or `noise_floor`), `certified` (what the provable learner
+    promises, and no more), `wrong`, `refused` (an assumption does not hold: `reason` says which; there is no layer) or
+    `budget` (iterations ran out). `test_error` is a root mean square, `relative_error` is
+    sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number that the learner needed, where it can tell.
 
     `noise_floor`: what is left of the labels looks like independent noise, of size `noise` (see `learner.last_fit`).
-    Of the provable learner: `certified_error` is the relative error after phases 1 to 6, on examples that no phase saw,
-    and `certified` says that it is at most .1 and that the phases trust their hull (learner 1.13 says what this
-    promises). `polished_error` and `random_start_error` are those of the search that follows, from phase 6 and from a
-    random start. Of the student: `curve`, (examples seen, share of the labels' variance explained), …
+    Of the provable learner: `certified_error` is the relative error after phases 1 to 6b, on examples that no phase
+    saw, and `certified` says that it is at most .1 (learner 1.13 says what this promises). `polished_error` and
+    `random_start_error` are those of the search that follows, from there and from a random start. `refused_by` is the
+    phase that refused, and `condition` the condition that fails: name, value, threshold. `certified_radius` is that of
+    the ball, relative to the layer, that holds no other layer that fits (learner 1.14). Of the student: `curve`,
+    (examples seen, share of the labels' variance explained), …
     """
 
     status: str
@@ -78,18 +84,25 @@ class FitReport:
     certified_error: float | None = None
     polished_error: float | None = None
     random_start_error: float | None = None
+    refused_by: str = ""
+    condition: dict[str, Any] | None = None
+    certified_radius: float | None = None
     curve: tuple[tuple[int, float], ...] = ()
 
 
 def verdict(outcome: SearchResult, error: float, solved_at: float, left: Residue | None) -> tuple[str, str]:
     """Status and reason of a search, by its error on held-out examples and what its last fit `left`, if it had one."""
-    if outcome.refused:
-        return "refused", outcome.refused
-    if error <= solved_at:
-        return "solved", ""
     missed = f"relative error {error:.1e} on held-out examples"
+    if outcome.refused and outcome.layer is None:
+        return "refused", outcome.refused
+    if outcome.refused:
+        missed = f"the phases refuse: {outcome.refused}; the search after them: {missed}"
+    if error <= solved_at:
+        return "solved", missed if outcome.refused else ""
     if left is not None and left.is_noise:
         return "solved", f"{missed}: {left}"
+    if outcome.verdicts.get("certified"):
+        return "certified", missed
     why = f"; {outcome.hint or left}" if outcome.hint or left else ""
     if outcome.exhausted:
         return "budget", f"{missed} when the iterations ran out{why}"

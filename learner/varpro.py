@@ -8,6 +8,7 @@ formed.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from math import inf
 from typing import Any
 
@@ -109,14 +110,19 @@ def descend(
 def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
     """Turn an anchored solution into one without the anchor, by flipping the heads that it stands in for.
 
-    The anchor's W is −2 times the sum of the W of the heads with the wrong sign (see `anchored`).
+    The anchor's W is −2 times the sum of the W of the heads with the wrong sign (see `anchored`). Where these W are
+    dependent, least squares do not show which; then every choice of signs is compared, of few heads.
     """
     if X.shape[1] != 2:
         return theta
     m, d = len(theta), X.shape[2]
     W = project(anchored(X, attend(X, theta)[1]), Y.reshape(-1, d))[0].reshape(m + 1, d * d)
     share = np.linalg.lstsq(W[:m].T, W[m], rcond=None)[0]
-    return np.where(share < -1, -1.0, 1.0)[:, None, None] * theta
+    wrong = share < -1
+    if m <= 10 and (np.abs(np.abs(share + 1) - 1) > 0.5).any():
+        choices = np.array(list(product((0.0, 1.0), repeat=m)))
+        wrong = choices[np.argmin(np.linalg.norm(2 * choices @ W[:m] + W[m], axis=1))] > 0
+    return np.where(wrong, -1.0, 1.0)[:, None, None] * theta
 
 
 def fit(X: Array, Y: Array, theta: Array, *, iterations: int = 100) -> "tuple[Point, list[float]]":
@@ -241,7 +247,7 @@ def damped(A: Array, diagonal: Array, lam: float) -> tuple[Factor, float]:
 
 
 @lru_cache(maxsize=8)
-def _pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+def pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Upper-triangle indices of a d × d matrix, and the map (d, d) -> position among them."""
     j, h = np.triu_indices(d)
     position = np.empty((d, d), dtype=np.intp)
@@ -250,16 +256,26 @@ def _pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]
 
 
 def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
-    """Kaufman's JᵀJ − CᵀG⁻¹C over (head, row of Θ, column of Θ), from the derivative x_a[j]·(Cov_{i,a} W_i)[l, ·].
-
-    Cov_{i,a} is the covariance of the tokens under pattern row (i, a), and G = ZᵀZ = L Lᵀ.
-    """
+    """Kaufman's JᵀJ − CᵀG⁻¹C over (head, row of Θ, column of Θ), with JᵀJ and C of `blocks` and G = ZᵀZ = L Lᵀ."""
     from scipy.linalg import solve_triangular
     from scipy.linalg.blas import dsyrk
 
+    m, d = len(w), X.shape[2]
+    A, C = blocks(X, P, Z, w)
+    V = solve_triangular(L, C, lower=True, check_finite=False).reshape(m * d * d, -1)
+    schur = dsyrk(-1.0, V.T, beta=1.0, c=A.reshape(m * d * d, -1).T, lower=0)
+    return np.asarray(schur).T  # its lower triangle, which is all that a Cholesky reads
+
+
+def blocks(X: Array, P: Array, Z: Array, w: Array) -> tuple[Array, Array]:
+    """JᵀJ (m, d, d, m, d, d) of the outputs by Θ, and C (m·d, d·m·d²), their products with the derivative by W.
+
+    The derivative by Θ_i is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of the tokens under pattern row
+    (i, a). C has a row for each attended feature, and a column for each output and entry of Θ.
+    """
     n, k, d = X.shape
     m = len(w)
-    j, h, position = _pairs(d)
+    j, h, position = pairs(d)
     A = np.zeros((m, d, d, m, d, d))
     D = np.zeros((m * len(j), d * m * d))  # Σ Cov[l, l'] · x[j] z[q]
     chunk = max(64, 2_000_000 // (k * d * m * max(d, len(j))))
@@ -283,16 +299,13 @@ def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
             A[i, :, :, g] = A[g, :, :, i].transpose(2, 3, 0, 1)
     # C[(i, j, l), q, c] = Σ_l' D[i, (l, l'), j, q] W_i[l', c]
     full = D.reshape(m, len(j), d, m * d)[:, position]  # (m, l, l', j, q)
-    C = np.einsum("iabjq,ibc->qcija", full, w, optimize=True).reshape(m * d, -1)
-    V = solve_triangular(L, C, lower=True, check_finite=False).reshape(m * d * d, -1)
-    schur = dsyrk(-1.0, V.T, beta=1.0, c=A.reshape(m * d * d, -1).T, lower=0)
-    return np.asarray(schur).T  # its lower triangle, which is all that a Cholesky reads
+    return A, np.einsum("iabjq,ibc->qcija", full, w, optimize=True).reshape(m * d, -1)
 
 
 def _add_two_tokens(A: Array, x: Array, p: Array, w: Array, xx: Array) -> None:
     """Two tokens: Cov is rank one, p₁p₂ δδᵀ with δ = x₁ − x₂, so each block is symmetric in l, l' as well."""
     m, d = len(w), x.shape[2]
-    j, h, position = _pairs(d)
+    j, h, position = pairs(d)
     delta = x[:, 0] - x[:, 1]
     moved = (delta @ w.transpose(1, 0, 2).reshape(d, m * d)).reshape(len(x), m, d)
     overlap = (moved @ moved.transpose(0, 2, 1))[:, None]  # <δW_i, δW_g>
@@ -308,7 +321,7 @@ def _add_two_tokens(A: Array, x: Array, p: Array, w: Array, xx: Array) -> None:
 def _add_many_tokens(A: Array, cov: Array, w: Array, xx: Array) -> None:
     rows, m, _ = cov.shape
     d = w.shape[1]
-    position = _pairs(d)[2]
+    position = pairs(d)[2]
     M = np.stack(
         [(cov[:, i][:, position].reshape(rows * d, d) @ w[i]).reshape(rows, d, d) for i in range(m)], 1
     )

@@ -1,8 +1,8 @@
 """Commands on learners: learn, learners."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -76,6 +76,7 @@ def learn(
         str, typer.Option(metavar="explained|signs|exact", help="What counts as solved.")
     ] = "explained",
     check: CheckOnly = False,
+    verbose: Annotated[bool, typer.Option(help="All numbers of every phase.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run a learner on examples of an instance, and judge what it learned on fresh ones.
@@ -93,7 +94,6 @@ def learn(
             "learn needs an instance file and --count N (or --check, to examine the learner alone)"
         )
     from hardness.engine.progress import steps
-    from hardness.evaluation.adapters import VERDICTS
     from hardness.evaluation.learning import learn as learn_one
     from hardness.instance import Instance
 
@@ -122,14 +122,36 @@ def learn(
     took = f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"
     place = [f"on {payload['device']}"] if "device" in payload else []
     head = ", ".join([payload["status"], *yardstick, *scores, took, *place])
-    lines = [
-        f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}"
-        for p in payload["phases"]
-    ]
-    lines += [_numbers({name: payload[name] for name in VERDICTS})] if "certified" in payload else []
-    emit(as_json, payload, [head, *lines])
+    emit(as_json, payload, [head, *_phases(payload["phases"], verbose), *_certificates(payload)])
     if payload["status"] == "error":
         raise typer.Exit(1)
+
+
+def _phases(phases: list[dict[str, Any]], verbose: bool) -> Iterator[str]:
+    """Yield a line for each phase, of repeated ones for the last; all, with their numbers, if verbose."""
+    last = {phase["name"].partition(" ")[0]: i for i, phase in enumerate(phases)}
+    for i, phase in enumerate(phases):
+        name, reason = phase["name"], phase["reason"]
+        if name.split()[-1].isdecimal() and not verbose and i != last[name.partition(" ")[0]]:
+            continue
+        sentence = "; ".join(part for part in (phase.get("line", ""), reason) if part)
+        yield f"{name:22} {phase['verdict']:8} {sentence or _numbers(phase['diagnostics'])}"
+        if verbose and sentence:
+            yield f"{'':31} {_numbers(phase['diagnostics'])}"
+
+
+def _certificates(payload: dict[str, Any]) -> Iterator[str]:
+    """Yield what the provable learner certifies, which of the heads were recovered, and the condition that fails."""
+    if "certified" not in payload:
+        return
+    yield _numbers({name: payload[name] for name in ("certified", "certified_error", "polished_error")})
+    if heads := payload.get("heads"):
+        share, worst = f"{heads['recovered']} of {len(heads['order'])}", heads["worst"]
+        yield f"heads recovered {share}, worst relative error {worst:.2g}"
+        if radius := heads["certified_radius"]:
+            yield f"no other layer near fits: one within reach that does lies within {radius:.2g} of this one"
+    if failed := payload["condition"]:
+        yield f"condition {failed['name']}: {failed['value']:.3g}, the phases need {failed['threshold']:.3g}"
 
 
 def _numbers(diagnostics: dict[str, object]) -> str:

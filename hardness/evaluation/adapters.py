@@ -18,8 +18,16 @@ from hardness.evaluation.solver import make as make
 from hardness.io.schemas import finite
 from hardness.io.texts import sanitize
 
-PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}}
-VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
+PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}, "line": ""}
+VERDICTS = (
+    "certified",
+    "certified_error",
+    "polished_error",
+    "random_start_error",
+    "refused_by",
+    "condition",
+    "certified_radius",
+)
 # What an attack needed, and what it predicted, as far as it says: figures of `Recovery.detail`.
 WORK = (
     "predicted_seconds",

@@ -12,6 +12,7 @@ from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
 from hardness.evaluation.adapters import VERDICTS, is_streamed
 from hardness.evaluation.conformance import BASIS, CHECKS, HEADS
+from hardness.evaluation.heads import recovery
 from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import Solver, make
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by, stream
@@ -140,7 +141,7 @@ def learn(
         result |= _unjudged("error", one_line(error), started)
     else:
         result |= _result(points, judged, streamed, criterion) | {"seconds": time.perf_counter() - started}
-        result |= _proved(target, result)
+        result |= _proved(target, result) | _heads(target, result)
     return result
 
 
@@ -242,7 +243,9 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, criterion:
         "exact": exact(last),
     }
     solved = rule.met(last) and claimed != "refused"
-    figures["status"] = "solved" if solved else claimed if claimed in ("refused", "budget") else "wrong"
+    # What a theorem promises is a success of its own kind; a worker may not claim it (`CLAIMS`).
+    kept = ("refused", "budget", "certified")
+    figures["status"] = "solved" if solved else claimed if claimed in kept else "wrong"
     if streamed:
         figures["curve"] = [(each.examples, each.scores["explained"]) for each in points]
         curve = [(each.examples, each.scores["open_error"]) for each in points]
@@ -255,6 +258,15 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, criterion:
     if report.get("certified") is not None:
         figures |= {name: report.get(name) for name in VERDICTS}
     return figures
+
+
+def _heads(target: Any, result: Mapping[str, Any]) -> dict[str, Any]:
+    """How well the heads of the instance were found, of a learner that ends with a layer and says how sure it is."""
+    if "certified" not in result or not isinstance(target, Instance):
+        return {}
+    layer = getattr(result["model"], "layer_", None)
+    match = recovery(layer, target.layer(), target.family.tokens) if layer is not None else None
+    return {"heads": match and match | {"certified_radius": result["certified_radius"]}}
 
 
 def _proved(target: Any, result: Mapping[str, Any]) -> dict[str, int]:

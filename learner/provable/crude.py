@@ -37,6 +37,12 @@ class Crude:
             )
         return ""
 
+    def conditions(self) -> dict[str, float]:
+        """Return what it says of the conditions of the theorem: the size of ΣW, and the stable rank of ΣW."""
+        top = float(self.singular[0])
+        rank = float(np.sum(self.singular**2)) / top**2 if top else 0.0
+        return {"sum of w": float(self.ratio), "stable rank of the sum of w": rank}
+
     def diagnostics(self) -> dict[str, Any]:
         """The numbers of the phase, for its `Phase`."""
         return {

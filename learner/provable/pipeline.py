@@ -1,4 +1,4 @@
-"""The pipeline that walks the six phases of Chen & Li, and a seventh of ours, and says what each of them saw."""
+"""The pipeline that walks the six phases of Chen & Li, and two of ours, and says what each of them saw."""
 
 from collections.abc import Callable, Iterable
 from time import process_time
@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.errors import InputError, unknown
 from hardness.io.fields import whole
 from hardness.layer import MultiHeadAttention
-from hardness.scores import relative_error
+from hardness.scores import EXACT, relative_error
 from learner.base import Learner, Phase, SearchResult
-from learner.provable import crude, net, refine, sculpt
+from learner.provable import certificate, crude, diagnosis, net, refine, sculpt
+from learner.provable import heads as every_head
 from learner.provable.body import Body, body_hull
 from learner.provable.polish import polish
 from learner.provable.rows import Block, Rows
@@ -30,6 +31,8 @@ FITS_AS_WELL = (
     1.5  # residual of one head fewer over that of all: 1.0 to 1.1 with a head to spare, else from 2.6 on
 )
 SAMPLE = 50_000  # examples that stand in memory: of the first phase, the net and the polish
+PHASES, RANDOM = "the end of phase 6", "a random start"  # of phase 6b
+RANDOM_STARTS = 3  # of phase 6b at most, while nothing is certified
 GROWTH = 8  # examples of a stage over those of the stage before
 
 
@@ -42,24 +45,32 @@ class _Walk:
 
     def __init__(self, rows: Rows, given_heads: int | None, paper: bool, rng: np.random.Generator) -> None:
         self.rows, self.given_heads, self.paper, self.rng = rows, given_heads, paper, rng
+        self.sum_seen: dict[str, float] = {}
         self.sample = rows.sample(SAMPLE)
         self.phases: list[Phase] = []
         self.hulls: list[Hull] = []
 
-    def say(self, name: str, diagnostics: dict[str, Any], verdict: str = "ok", reason: str = "") -> None:
-        self.phases.append(Phase(name, verdict, reason, diagnostics))
+    def say(
+        self, name: str, line: str, diagnostics: dict[str, Any], verdict: str = "ok", reason: str = ""
+    ) -> None:
+        self.phases.append(Phase(name, verdict, reason, diagnostics, line))
 
     def refuse(self, name: str, diagnostics: dict[str, Any], reason: str) -> None:
-        self.say(name, diagnostics, "refused", reason)
+        self.say(name, "", diagnostics, "refused", reason)
         raise _Refused(reason)
 
     def crude_sum(self) -> Array:
         """Phase 1: a crude ΣW. The paper's vanishes exactly where ΣW and ΣF do; the other's noise would hide that."""
         first = crude.crude(*self.sample)
         better = first if self.paper or first.refusal() else crude.estimate(*self.sample)
+        self.sum_seen = better.conditions()
         if refusal := first.refusal() or better.refusal():
             self.refuse("crude", better.diagnostics(), refusal)
-        self.say("crude", better.diagnostics())
+        examples = len(self.sample[0])
+        line = (
+            f"the sum of the W from {examples} examples; it is {better.ratio:.2g} of what independent W have"
+        )
+        self.say("crude", line, better.diagnostics())
         return better.w
 
     def rounds(self, w: Array, plan: list[int]) -> Hull:
@@ -130,7 +141,11 @@ class _Walk:
                 seen |= body
             except InputError as error:
                 seen["body"] = str(error)
-        self.say(f"sculpt {len(self.hulls) + 1}", seen, hull.verdict())
+        line = (
+            f"{len(certificates.eta)} of {certificates.rows} rows where all heads agree leave a hull of "
+            f"{hull.heads - 1} dimensions, with a median tolerance of {hull.tolerance:.2g}"
+        )
+        self.say(f"sculpt {len(self.hulls) + 1}", line, seen, hull.verdict())
         return hull
 
     def cannot(self, seen: dict[str, Any], reason: str, w: Array) -> None:
@@ -138,7 +153,7 @@ class _Walk:
         name = f"sculpt {len(self.hulls) + 1}"
         if not self.hulls:
             self.refuse(name, seen, self.why(w) or reason)
-        self.say(name, seen, "failed", reason)
+        self.say(name, "", seen, "failed", reason)
 
     def why(self, w: Array) -> str:
         """If ΣW is so small that this may be what is missing, that reason."""
@@ -156,7 +171,8 @@ class _Walk:
             self.rows, examples, hull
         )
         change = float(np.linalg.norm(better - w) / np.linalg.norm(w))
-        self.say(f"refine {len(self.hulls)}", {**seen, "change": change})
+        line = f"the sum of the W again, from {seen['rows']} rows that the hull explains; it moved by {change:.2g}"
+        self.say(f"refine {len(self.hulls)}", line, {**seen, "change": change})
         return better
 
     def span(self, hull: Hull) -> bool:
@@ -164,19 +180,20 @@ class _Walk:
         seen = 1 if hull.heads == 1 and self.contracts else hull.heads_seen
         odd = ""
         if self.given_heads and seen != self.given_heads:
-            odd = f"the spectrum shows {seen} head{'s' * (seen > 1)}, {self.given_heads} were given"
+            odd = f"the spectrum looks like that of {seen} head{'s' * (seen > 1)}, {self.given_heads} were given"
         elif hull.heads == 1 and not self.contracts:
-            odd = "there is more than one head: of one, every row would be certified"
+            odd = "the tolerances do not fall as those of one head do"
         trusted = hull.tolerance <= TRUSTED and hull.verdict() != "failed" and not odd
         numbers = {"gap": hull.gap, "eta_median": hull.tolerance, "heads": hull.heads, "heads_seen": seen}
         numbers |= {"proxy_norm": float(np.linalg.norm(hull.theta))}
         if not trusted and (reason := self.why(self.w)):
             self.refuse("span", numbers, reason)
-        self.say("span", numbers, hull.verdict() if trusted else "failed", odd)
+        line = f"the Θ differ in {hull.heads - 1} directions; {'trusted' if trusted else 'not trusted'}"
+        self.say("span", line, numbers, hull.verdict() if trusted else "failed", odd)
         return trusted
 
-    def net(self, hull: Hull, test: Block, trusted: bool) -> tuple[MultiHeadAttention, float, bool]:
-        """Phase 6: the Θᵢ inside the hull, W by least squares; their relative error on `test`, and if it is certified.
+    def net(self, hull: Hull, test: Block) -> MultiHeadAttention:
+        """Phase 6: the Θᵢ inside the hull, W by least squares, and their relative error on `test`.
 
         Tolerances and gap alone certify nothing: where patterns are saturated and ΣW is off, rows agree on a hull that
         holds no head. Examples that no phase has seen tell (learner 1.13).
@@ -207,8 +224,53 @@ class _Walk:
             "residuals": residuals,
             "guesses": guess.visited,
         }
-        self.say("net", seen, verdict, reason)
-        return layer, error, trusted and error <= CERTIFIED
+        line = f"the Θ inside that hull, the W by least squares; relative error {error:.2g}"
+        self.say("net", line, seen, verdict, reason)
+        return layer
+
+    def heads_apart(
+        self, heads: int, start: MultiHeadAttention | None, test: Block
+    ) -> MultiHeadAttention | None:
+        """Phase 6b: the patterns of every head on every row, from the end of phase 6 and from a random start.
+
+        Of these ends and that of phase 6, the one with the least relative error on `test` is returned. A random start
+        is left out once an end is exact, and repeated while none is certified. While the number of heads is not
+        known, fewer are tried first.
+        """
+        rng = self.rng.spawn(1)[0]
+        tokens, dim = self.rows.tokens, self.rows.dim
+        tries = [] if self.given_heads else [(m, RANDOM) for m in range(1, heads)]
+        tries += [] if start is None else [(heads, PHASES)]
+        best, least = start, np.inf if start is None else _error(start, test)
+        seen: dict[str, Any] = {"start": "none"}
+        reason = ""
+        for m, name in [*tries, *[(heads, RANDOM)] * RANDOM_STARTS]:
+            if name == RANDOM and m == heads and f"{name} error" in seen and least <= CERTIFIED:
+                break
+            if reason := every_head.impossible(m, tokens, dim):
+                continue
+            X, Y = (part[: every_head.rows_wanted(m, tokens, dim)] for part in self.sample)
+            theta = (
+                start.theta if start is not None and name == PHASES else every_head.random_start(m, dim, rng)
+            )
+            end = every_head.run(X, Y, theta)
+            layer = MultiHeadAttention(end.theta, end.w)
+            error = _error(layer, test)
+            seen |= {"examples": len(X), f"{name} rounds": len(end.residuals), f"{name} error": error}
+            if error < least:
+                best, least, seen["start"] = layer, error, name
+            if error < EXACT.threshold:
+                break
+        if "examples" not in seen:
+            self.say("every head", "", seen, "failed", reason)
+            return start
+        seen["relative_error"] = least
+        line = (
+            f"the patterns of every head on {seen['examples'] * tokens} rows, by least squares from {seen['start']}; "
+            f"relative error {least:.2g}"
+        )
+        self.say("every head", line, seen, "ok" if least <= CERTIFIED else "failed")
+        return best
 
 
 class Provable(Learner):
@@ -217,11 +279,14 @@ class Provable(Learner):
     `mode="paper"` walks the literal phases (crude estimate, convex body, one-sparse rows, widths, an explicit ε-net
     for at most three heads); `mode="practical"` replaces them by what measures better (debiased estimate, least
     squares, agreement rows, eigenvectors, multi-start). `heads="auto"` reads the number of heads off the spectrum of
-    the certificates. Phases 1-6 alone are approximate: `report_.certified` and `report_.certified_error` are theirs, a
-    statement on held-out examples and not on Θ (learner 1.13).
-    `polish` adds phase 7, which is not the paper's (`report_.polished_error`), with the same search from a random
-    start beside it (`report_.random_start_error`). A phase whose assumption fails refuses: then no layer
-    is learned and `report_.reason` says why. k·d must be at least 16, and k <= d.
+    the certificates. Phase 6b, which is not the paper's, reads the patterns of every head off every row
+    (`learner.provable.heads`; not in mode "paper"). `report_.certified` and `report_.certified_error` are of the layer
+    after phases 1 to 6b: a statement on held-out examples (learner 1.13).
+    `polish` adds phase 7, local search (`report_.polished_error`), with the same search from a random start beside it
+    (`report_.random_start_error`). A phase whose assumption fails refuses, and `report_.refused_by` names it; then
+    phase 6b and the local search have only their random starts, and `report_.condition` says which condition of the
+    theorem the layer violates most. `report_.certified_radius` is that of a ball around the last layer in which there
+    is no other layer that fits (learner 1.14). k·d must be at least 16, and k <= d.
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w = rng.normal(size=(2, 2, 8, 8))
@@ -284,21 +349,42 @@ class Provable(Learner):
     def _walk(self, rows: Rows, test: Block, rng: np.random.Generator) -> SearchResult:
         heads, paper = self._asked()
         walk = _Walk(rows, heads, paper, rng)
+        layer, refused, trusted, number = None, "", False, heads or AMPLE
         try:
             rounds = (2 if paper else 6 if heads != 1 else 8) + (0 if heads else 4)
             hull = walk.rounds(walk.crude_sum(), walk.plan(rounds))
-            layer, error, certified = walk.net(hull, test, walk.span(hull))
+            self.hull_, number = hull, hull.heads
+            trusted = walk.span(hull)
+            layer = walk.net(hull, test)
         except _Refused as refusal:
-            return SearchResult(None, tuple(walk.phases), refused=str(refusal), verdicts={"certified": False})
-        self.hull_ = hull
-        verdicts = {"certified": certified, "certified_error": error}
+            refused = str(refusal)
+        name = walk.phases[-1].name if refused else ""
+        if not paper:
+            layer = walk.heads_apart(number, layer, test)
+            number = number if layer is None else layer.heads
+        error = np.inf if layer is None else _error(layer, test)
+        certified = error <= CERTIFIED and (trusted or not paper)
+        if refused and not certified:
+            layer = None
+        verdicts: dict[str, Any] = {"refused_by": name, "certified": certified}
+        verdicts["certified_error"] = error if layer is not None else None
         if self.polish:
-            layer, phases = polish(*walk.sample, layer, test, rng)
+            layer, phases = polish(*walk.sample, layer, number, test, rng)
             walk.phases += phases
-            errors = [phase.diagnostics["relative_error"] for phase in phases]
-            verdicts |= {"polished_error": errors[0], "random_start_error": errors[1]}
+            errors = {phase.name: phase.diagnostics["relative_error"] for phase in phases}
+            verdicts["polished_error"] = errors.get("polish", errors["random-start control"])
+            verdicts["random_start_error"] = errors["random-start control"]
+        if layer is not None and (ball := certificate.ball(*walk.sample, layer)):
+            verdicts["certified_radius"] = ball.inner
+        if refused:
+            verdicts["condition"] = diagnosis.worst(layer, walk.sum_seen, rows.tokens, test)
         return SearchResult(
-            layer, tuple(walk.phases), heads=hull.heads, settles=self.polish, verdicts=verdicts
+            layer,
+            tuple(walk.phases),
+            refused=refused,
+            heads=number if layer is not None else None,
+            settles=self.polish,
+            verdicts=verdicts,
         )
 
     def _asked(self) -> tuple[int | None, bool]:
@@ -313,6 +399,10 @@ class Provable(Learner):
                 f"got {self.heads}; mode 'practical' has no net"
             )
         return heads, paper
+
+
+def _error(layer: MultiHeadAttention, test: Block) -> float:
+    return relative_error(layer(test[0]), test[1])
 
 
 def hull_error(hull: Hull, theta: Array) -> float:

@@ -5,54 +5,61 @@ from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from hardness.scores import relative_error
-from learner.attempt import EXACT, attempt, examples_wanted, leaves_noise, random_theta
+from learner.attempt import EXACT, attempt, examples_wanted, random_theta, relative_residual
 from learner.base import Phase
-from learner.last_fit import drop_head
 
 Array = NDArray[np.float64]
-MORE, MOST_ROWS = 16, 20_000  # times the examples of the first try that the others see, and the most
-SPARE = 2  # heads that the last try has beside those it was given
+STARTS = 3  # random ones at most, where the phases have no layer to start from
+MORE, MOST_ROWS = 4, 20_000  # times the examples of the first try that the second sees, and the most
 
 
 def search(
-    X: Array, Y: Array, theta: Array, test: tuple[Array, Array], rng: np.random.Generator, name: str
+    X: Array, Y: Array, theta: Array, test: tuple[Array, Array], name: str
 ) -> tuple[MultiHeadAttention, Phase]:
     """The layer that variable projection reaches from Θ (m, d, d), and its `Phase`, judged on `test`.
 
-    If no layer fits the first examples exactly, labels are noisy, and more examples show where to go; or Θ is a trap,
-    and spare heads, dropped again, lead out of it. That end counts only if it is exact, or leaves noise alone.
+    If no layer fits the first examples exactly, more of them show where to go: labels are noisy, or Θ is a trap. Of
+    the two ends the one that fits the more examples better is returned.
     """
     m, d = len(theta), X.shape[2]
     rows = examples_wanted(m, X.shape[1], d)
     more = max(rows, min(MORE * rows, MOST_ROWS))
-    end = attempt(X[:rows], Y[:rows], theta, heads=m, iterations=200)
-    for spare in (0, SPARE) if end.residual > EXACT else ():
-        start = np.concatenate([theta, random_theta(rng, spare, d)])
-        other = attempt(X[:more], Y[:more], start, heads=m, iterations=200)
-        while len(other.theta) > m:
-            fewer = drop_head(X[:more], Y[:more], other.theta)
-            other = attempt(X[:more], Y[:more], fewer, heads=m, iterations=200)
-        settles = other.residual <= EXACT or leaves_noise(X[:more], Y[:more], other.theta, rng)
-        if settles or not spare:
-            end = other
-        if settles:
-            break
+    ends = [attempt(X[:rows], Y[:rows], theta, heads=m, iterations=200)]
+    if ends[0].residual > EXACT:
+        ends.append(attempt(X[:more], Y[:more], theta, heads=m, iterations=200))
+    end = min(ends, key=lambda each: relative_residual(X[:more], Y[:more], each.theta, each.w))
     layer = MultiHeadAttention(end.theta, end.w)
     error = relative_error(layer(test[0]), test[1])
     seen = {"relative_error": error, "residual": end.residual, "evaluations": end.evaluations}
-    return layer, Phase(name, "ok" if error < 1e-6 else "failed", diagnostics=seen)
+    line = f"local search on all entries, {end.evaluations} evaluations; relative error {error:.2g}"
+    return layer, Phase(name, "ok" if error < 1e-6 else "failed", diagnostics=seen, line=line)
 
 
 def polish(
-    X: Array, Y: Array, layer: MultiHeadAttention, test: tuple[Array, Array], rng: np.random.Generator
+    X: Array,
+    Y: Array,
+    layer: MultiHeadAttention | None,
+    heads: int,
+    test: tuple[Array, Array],
+    rng: np.random.Generator,
 ) -> tuple[MultiHeadAttention, list[Phase]]:
-    """The better of `layer` and what the search from it reaches; the random start is told, and never used."""
-    m, d = layer.heads, layer.dim
-    order = rng.permutation(len(X))[: max(MOST_ROWS, examples_wanted(m, X.shape[1], d))]
+    """Search from `layer` and from a random start.
+
+    Returns the better of `layer` and what the search from it reaches; what the random start reaches is returned only
+    if there is no `layer`.
+    """
+    d = X.shape[2]
+    order = rng.permutation(len(X))[: max(MOST_ROWS, examples_wanted(heads, X.shape[1], d))]
     X, Y = X[order], Y[order]
-    # Drawn first: the search from `layer` draws as often as it fails, and the control must not depend on that.
-    start = random_theta(rng, m, d)
-    polished, phase = search(X, Y, layer.theta, test, rng, "polish")
-    control = search(X, Y, start, test, rng, "random-start control")[1]
+    start = random_theta(rng, heads, d)
+    if layer is None:
+        for _ in range(STARTS):
+            ending, phase = search(X, Y, start, test, "random-start control")
+            if phase.verdict == "ok":
+                break
+            start = random_theta(rng, heads, d)
+        return ending, [phase]
+    polished, phase = search(X, Y, layer.theta, test, "polish")
+    control = search(X, Y, start, test, "random-start control")[1]
     better = phase.diagnostics["relative_error"] < relative_error(layer(test[0]), test[1])
     return (polished if better else layer), [phase, control]

@@ -19,7 +19,7 @@ from hardness.scores import SCORES, judge
 
 FIELDS = {"status", "learner", "train_examples", "test_error", "phases", "seconds"}
 FIELDS |= {"relative_error", "sign_accuracy"}
-VERDICTS = {"certified", "certified_error", "polished_error", "random_start_error"}
+VERDICTS = {"certified", "certified_error", "polished_error", "random_start_error", "refused_by", "condition"}
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,10 @@ def nice(tmp_path_factory):
 def test_provable_refuses_a_hard_instance(hard):
     report = answer(f"learn provable {hard} --count 2000 --seed 0")
     assert set(report) >= FIELDS | VERDICTS
-    assert (report["status"], report["certified"], report["certified_error"]) == ("refused", False, None)
-    assert [phase["name"] for phase in report["phases"]] == ["crude"]  # polish is not run
+    assert (report["refused_by"], report["certified"], report["certified_error"]) == ("crude", False, None)
+    assert [phase["name"] for phase in report["phases"]] == ["crude", "every head", "random-start control"]
+    assert report["condition"]["name"] == "sum of w"
+    assert report["condition"]["value"] < 1e-6 < report["condition"]["threshold"]
 
 
 def test_provable_gives_two_verdicts(nice):
@@ -51,7 +53,14 @@ def test_provable_gives_two_verdicts(nice):
     assert 0 < report["certified_error"] < 0.1
     assert report["polished_error"] < 1e-6
     assert isinstance(report["random_start_error"], float)
-    assert "certified True  certified_error" in run_command(line).out
+    assert report["heads"]["recovered"] == 2
+    assert sorted(report["heads"]["order"]) == [0, 1]
+    assert report["heads"]["worst"] < report["heads"]["certified_radius"] < 1e-9
+    assert (report["refused_by"], report["condition"]) == ("", None)
+    out = run_command(line).out
+    assert "certified True  certified_error" in out
+    assert "heads recovered 2 of 2" in out
+    assert len(run_command(f"{line} --verbose").out.splitlines()) > len(out.splitlines()) + 5
 
 
 def test_student_answers_with_its_curve_and_says_its_points(hard):

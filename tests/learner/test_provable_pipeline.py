@@ -32,6 +32,11 @@ def certified_error(report: FitReport) -> float:
     return report.certified_error
 
 
+def net_error(report: FitReport) -> float:
+    """Return the relative error of phases 1 to 6 alone."""
+    return float(phase(report, "net").diagnostics["relative_error"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("m", "d", "count", "bound"), [(2, 8, 20_000, 4e-3), (3, 16, 100_000, 3e-2), (4, 16, 200_000, 6e-2)]
@@ -39,10 +44,10 @@ def certified_error(report: FitReport) -> float:
 def test_the_specified_accuracy(m: int, d: int, count: int, bound: float) -> None:
     """Learner 4: before the polish in two of three fresh seeds, 1e-11 after it."""
     reports = [fit(teacher(m, d, 20 + s), count, 2, s) for s in range(3)]
-    assert sum(r.status == "solved" and certified_error(r) <= bound for r in reports) >= 2
+    assert sum(r.status == "solved" and net_error(r) <= bound for r in reports) >= 2
     for r in reports:
         assert r.relative_error <= 1e-11
-        assert [p.name for p in r.phases][-3:] == ["net", "polish", "random-start control"]
+        assert [p.name for p in r.phases][-3:] == ["every head", "polish", "random-start control"]
         ends = [p.diagnostics["relative_error"] for p in r.phases[-3:]]
         assert ends == [r.certified_error, r.polished_error, r.random_start_error]
         assert m > 2 or (r.certified and phase(r, "span").diagnostics["gap"] > 5)
@@ -54,7 +59,7 @@ def test_the_phases_alone_reach_the_specified_error(m: int, bound: float) -> Non
     """(m, 2, 16) with 300,000 examples: the median over ten fresh layers."""
     reports = [fit(teacher(m, 16, 5000 + s), 300_000, 2, s, polish=False) for s in range(10)]
     assert all(r.certified for r in reports)
-    assert np.median([r.certified_error for r in reports]) <= bound
+    assert np.median([net_error(r) for r in reports]) <= bound
 
 
 @pytest.mark.parametrize("m", [1, 2])
@@ -77,8 +82,8 @@ ROUNDINGS = [
 def test_hard_layers_are_refused_with_the_right_reason(family: Parity | Rounding) -> None:
     for seed in range(2):
         data = Instance.generate(family, seed).examples(2000, seed + 50)
-        learner = Provable(heads=family.heads, random_state=seed).fit(data.X, data.Y)
-        assert learner.report_.status == "refused"
+        learner = Provable(heads=family.heads, polish=False, random_state=seed).fit(data.X, data.Y)
+        assert (learner.report_.status, learner.report_.refused_by) == ("refused", "crude")
         assert learner.layer_ is None
         assert not learner.predict(data.X[:5]).any()
         # Of a parity ΣW = C E_00, and C = 0 for even size only (theory 1.2).
@@ -92,17 +97,24 @@ def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str) 
     """Hard Θ with healthy ΣW: phase 1 is content, certificates abound, and all of them are saturated."""
     hard = Instance.generate(Parity(dim=8, heads=heads, sharpness=1000), heads).layer()
     w = hard.w + np.eye(8) / heads if projections == "plus identity" else teacher(heads, 8, heads).w
-    report = fit(MultiHeadAttention(hard.theta * 3, w), 8000, 2, 0)
-    assert report.status == "refused"
+    report = fit(MultiHeadAttention(hard.theta * 3, w), 8000, 2, 0, polish=False)
+    assert report.refused_by == "sculpt 1"
     assert "directions" in report.reason or "rows" in report.reason
+    assert (report.status == "refused") == (not report.certified)
 
 
 @pytest.mark.parametrize(("m", "k"), [(2, 2), pytest.param(4, 2, marks=pytest.mark.slow)])
 def test_vanishing_sum_is_refused_on_nice_theta(m: int, k: int) -> None:
     for seed in range(3):
         report = fit(teacher(m, 8, seed, zero_sum=True), 6000, k, seed)
-        assert (report.status, report.certified) == ("refused", False)
+        assert report.refused_by in ("sculpt 1", "span")
         assert "the projection matrices nearly cancel" in report.reason  # as they do: their sum is 0
+        # If all patterns of a row shift alike, Y stays the same: phase 6b does not tell. The local search does.
+        assert phase(report, "every head").verdict == "failed"
+        assert report.status == "solved"
+        assert report.condition is not None
+        assert report.condition["name"] == "sum of w"
+        assert report.condition["value"] < 1e-9 < report.condition["threshold"]
 
 
 @pytest.mark.parametrize("heads", [2, pytest.param(3, marks=pytest.mark.slow)])
@@ -113,7 +125,7 @@ def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> 
         assert report.status != "solved"
         assert report.certified is False
         reason = phase(report, "span").reason
-        assert "were given" in reason or "more than one head" in reason
+        assert "were given" in reason or "as those of one head do" in reason
 
 
 @pytest.mark.parametrize(("m", "k"), [(1, 2), (2, 2), pytest.param(3, 2, marks=pytest.mark.slow)])
@@ -129,7 +141,7 @@ def test_nearly_cancelling_sums_are_learned() -> None:
     w = layer.w - mean + mean * 0.05 * quadrature / np.linalg.norm(layer.w.sum(axis=0))
     report = fit(MultiHeadAttention(layer.theta, w), 30_000, 2, 0, polish=False)
     assert report.certified
-    assert certified_error(report) < 0.05
+    assert net_error(report) < 0.05
 
 
 def test_a_good_hull_outlives_a_round_without_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,10 +159,12 @@ def test_a_good_hull_outlives_a_round_without_certificates(monkeypatch: pytest.M
 
 
 def test_two_verdicts_where_the_span_fails() -> None:
-    """Learner 9 (6): the polish solves what phases 1 to 6 do not certify, and both are said."""
+    """Learner 9 (6): phase 6b and the polish solve what phases 1 to 6 do not, and all of it is said."""
     report = fit(teacher(3, 8, 4), 3000, 3, 4)
-    assert (report.certified, report.status) == (False, "solved")
-    assert certified_error(report) > 0.05
+    assert (report.certified, report.status) == (True, "solved")
+    assert phase(report, "span").verdict == phase(report, "net").verdict == "failed"
+    assert phase(report, "net").diagnostics["relative_error"] > 0.05
+    assert certified_error(report) < 1e-6
     assert report.polished_error is not None
     assert report.polished_error < 1e-6
 
@@ -166,7 +180,7 @@ def test_streamed_examples_give_what_the_same_in_memory_give() -> None:
 
     learner = Provable(heads=2, polish=False, random_state=0)
     for fitted in (learner.fit_blocks(blocks, 20_000), learner.fit(X, Y)):
-        assert certified_error(fitted.report_) < 1e-2
+        assert net_error(fitted.report_) < 1e-2
 
 
 @pytest.mark.parametrize("law", ["gaussian", pytest.param("uniform", marks=pytest.mark.slow)])
@@ -176,16 +190,18 @@ def test_other_product_laws(law: str) -> None:
     X = rng.normal(size=(20_000, 2, 8)) if law == "gaussian" else rng.uniform(-1.7, 1.7, size=(20_000, 2, 8))
     report = Provable(heads=2, random_state=0).fit(X, layer(X)).report_
     assert (report.certified, report.status) == (True, "solved")
-    assert certified_error(report) < 2e-2
+    assert net_error(report) < 2e-2
 
 
 def test_what_is_certified_is_learned() -> None:
     """Learner 1.13: saturated patterns betray a hull that holds no head, at a small η and a clear gap."""
     missed, learned = (fit(teacher(2, 8, 90 + s, tau=6), 3000, 2, s, polish=False) for s in (3, 2))
     assert phase(missed, "span").verdict != "failed"  # by their own rules the phases trust this hull
-    assert (missed.certified, learned.certified) == (False, True)
-    assert certified_error(learned) <= CERTIFIED < certified_error(missed)
+    errors = [phase(each, "net").diagnostics["relative_error"] for each in (learned, missed)]
+    assert errors[0] <= CERTIFIED < errors[1]
     assert phase(missed, "net").verdict == "failed"
+    # The rounds of phase 6b leave that hull, and what is certified is what they find.
+    assert certified_error(missed) <= CERTIFIED
     assert "on held-out examples" in phase(missed, "net").reason
 
 

@@ -147,7 +147,7 @@ def path(task: Task, root: int) -> Outcome:
     if report.status == "refused":
         held, fair = len(X) // 10, np.random.default_rng(task.seed(root, "control"))
         start = random_theta(fair, nice.heads, nice.dim)
-        phase = search(X[held:], Y[held:], start, (X[:held], Y[:held]), fair, "random-start control")[1]
+        phase = search(X[held:], Y[held:], start, (X[:held], Y[:held]), "random-start control")[1]
         alone = phase.diagnostics["relative_error"]
     detail = {
         "certified": report.certified,

@@ -1,0 +1,161 @@
+"""Phase 6b: the pattern of every head on every row, read off by least squares once the Wᵢ are roughly known.
+
+Y_a = Σᵢ p_a⁽ⁱ⁾ X Wᵢ is linear in the m(k−1) free weights of the m patterns of row a (learner 1.4). One round reads
+them, moves each Θᵢ towards its patterns by a step of Gauss and Newton, and fits all Wᵢ anew. Nothing is searched.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learner.attempt import examples_wanted, random_theta
+from learner.varpro import anchored, attend, pairs, project, settle_signs
+
+Array = NDArray[np.float64]
+ROUNDS = 100
+PATIENCE, GAIN = 15, 0.03  # rounds that together must lower the residual by this fraction
+SPREAD = 2.0  # of the scores at a random start, in units of `random_theta`
+KEPT = 0.8  # share of the rows, those of least tolerance, that move Θ
+DAMPING = 1e-3  # of a step, in units of the mean diagonal of its matrix
+EXACT = 1e-9  # relative residual at which the rounds end
+DEPENDENT = 1e-8  # least eigenvalue of edges of length one, below which they do not tell the heads apart
+MOST_FEATURES = 64  # a step solves for the d² entries of one Θ at once
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Patterns as least squares reads them: `weights` (n, k, m, k−1), without that of the last token.
+
+    `roots` (n, m, k−1, k−1) bring the weights of a head to unit covariance, up to the size of the noise, and `kept`
+    (n, k) are the rows to use. `usable` is the share of the examples on which the heads can be told apart.
+    """
+
+    weights: Array
+    roots: Array
+    kept: NDArray[np.bool_]
+    usable: float
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The best Θ (m, d, d) of a run, W (m, d, d) by least squares, and the relative residual of every round."""
+
+    theta: Array
+    w: Array
+    residuals: tuple[float, ...]
+
+
+def impossible(heads: int, tokens: int, dim: int) -> str:
+    """Return why a row cannot show the patterns of all heads, or an empty string.
+
+    >>> impossible(3, 3, 8), impossible(5, 3, 8)
+    ('', 'a row shows 8 numbers, and the patterns of 5 heads on 3 tokens have 10')
+    """
+    if heads * (tokens - 1) > dim:
+        free = heads * (tokens - 1)
+        return f"a row shows {dim} numbers, and the patterns of {heads} heads on {tokens} tokens have {free}"
+    if dim > MOST_FEATURES:
+        return f"its steps solve for {dim**2} unknowns at once, and take at most {MOST_FEATURES**2}"
+    return ""
+
+
+def rows_wanted(heads: int, tokens: int, dim: int) -> int:
+    """Return how many examples the rounds look at: four times what a local search is shown, and at least 600."""
+    return max(600, 4 * examples_wanted(heads, tokens, dim))
+
+
+def random_start(heads: int, dim: int, rng: np.random.Generator) -> Array:
+    """Draw Θ (heads, dim, dim) at which scores differ by about 2."""
+    return SPREAD * random_theta(rng, heads, dim)
+
+
+def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> Rounds:
+    """Run rounds on X and Y (n, k, d) from Θ (m, d, d), until they gain too little."""
+    residuals: list[float] = []
+    best = theta
+    for _ in range(rounds):
+        P, w, uniform, residual = fitted(X, Y, theta)
+        if residual < min(residuals, default=np.inf):
+            best = theta
+        residuals.append(residual)
+        before = min(residuals[:-PATIENCE], default=np.inf)
+        if residual < EXACT or min(residuals) > (1 - GAIN) * before:
+            break
+        readings = read(X, Y, w, uniform)
+        if readings.usable < 0.5:
+            break
+        theta = moved(X, theta, P, readings)
+    best = settle_signs(X, Y, best)
+    m, d = len(best), X.shape[2]
+    w = project(attend(X, best)[1], Y.reshape(-1, d))[0].reshape(m, d, d)
+    return Rounds(best, w, tuple(residuals))
+
+
+def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float]:
+    """Return the patterns (n, m, k, k) of Θ, W (m, d, d), the W (d, d) of a spare head, and the relative residual.
+
+    At two tokens the spare head attends uniformly: with it a head of either sign is a solution (learner 1.6).
+    """
+    m, d = len(theta), X.shape[2]
+    P, Z = attend(X, theta)
+    W, R, _ = project(anchored(X, Z), Y.reshape(-1, d))
+    spare = W[m * d :] if len(W) > m * d else np.zeros((d, d))
+    return P, W[: m * d].reshape(m, d, d), spare, float(np.linalg.norm(R) / (np.linalg.norm(Y) or 1.0))
+
+
+def read(X: Array, Y: Array, w: Array, uniform: Array) -> Readings:
+    """Read the patterns of all heads off Y (n, k, d), given W (m, d, d) and that of a uniform head, (d, d)."""
+    n, k, d = X.shape
+    m, free = len(w), len(w) * (k - 1)
+    edges = (X[:, :-1] - X[:, -1:]).reshape(-1, d)
+    shown = (edges @ w.transpose(1, 0, 2).reshape(d, m * d)).reshape(n, k - 1, m, d)
+    B = shown.transpose(0, 2, 1, 3).reshape(n, free, d)
+    off = Y - (X[:, -1] @ w.sum(axis=0) + X.mean(axis=1) @ uniform)[:, None]
+    usable, covariance = _inverses(B @ B.transpose(0, 2, 1))
+    q = off @ B.transpose(0, 2, 1) @ covariance
+    tolerance = np.sqrt(np.einsum("nii->n", covariance))[:, None]
+    # A residual is left over only if a row shows more numbers than there are unknown weights.
+    if free < d:
+        tolerance = tolerance * np.linalg.norm(off - q @ B, axis=2)
+    tolerance = np.where(usable[:, None], tolerance, np.inf)
+    kept = usable[:, None] & (tolerance <= np.quantile(tolerance[usable], KEPT) if usable.any() else False)
+    blocks = np.einsum("nibic->nibc", covariance.reshape(n, m, k - 1, m, k - 1))
+    blocks = np.where(usable[:, None, None, None], blocks, np.eye(k - 1))
+    roots = np.asarray(np.linalg.inv(np.linalg.cholesky(blocks)), dtype=np.float64)
+    return Readings(q.reshape(n, k, m, k - 1), roots, np.broadcast_to(kept, (n, k)), float(usable.mean()))
+
+
+def moved(X: Array, theta: Array, P: Array, readings: Readings) -> Array:
+    """Return Θ (m, d, d) after one step of each head from its patterns P (n, m, k, k) towards those that were read."""
+    n, k, d = X.shape
+    j, h, position = pairs(d)
+    tokens = X.reshape(n * k, d)
+    products = tokens[:, j] * tokens[:, h]
+    grid = position[:, None, :, None], position[None, :, None, :]
+    end = theta.copy()
+    for i in range(len(theta)):
+        p = P[:, i]
+        mean = p @ X
+        # x_a ΔΘᵢ times an edge is what a weight changes by; in units of its noise, as the gap is.
+        edges = readings.roots[:, i, None] @ (p[..., :-1, None] * (X[:, None, :-1] - mean[:, :, None]))
+        edges *= readings.kept[:, :, None, None]
+        gap = (readings.roots[:, i, None] @ (readings.weights[:, :, i] - p[..., :-1])[..., None])[..., 0]
+        slope = np.einsum("nar,narl->nal", gap, edges).reshape(n * k, d)
+        curve = np.einsum("narl,narl->nal", edges[..., j], edges[..., h]).reshape(n * k, -1)
+        # The normal matrix is Σ x_a[j] x_a[j'] · edge[l] edge[l'], symmetric in both pairs.
+        A = (products.T @ curve)[grid].reshape(d * d, d * d)
+        A.flat[:: d * d + 1] += DAMPING * A.trace() / d**2 + 1e-300
+        end[i] += np.linalg.solve(A, (tokens.T @ slope).ravel()).reshape(d, d)
+    return end
+
+
+def _inverses(G: Array) -> tuple[NDArray[np.bool_], Array]:
+    """Return which Gram matrices G (n, r, r) have independent edges, and their inverses (0 of the others)."""
+    scale = np.sqrt(np.einsum("nii->ni", G))
+    scale = np.where(scale > 0, scale, np.inf)
+    values, vectors = np.linalg.eigh(G / (scale[:, :, None] * scale[:, None]))
+    usable = values[:, 0] > DEPENDENT
+    values = np.where(usable[:, None], values, np.inf)
+    inverse = (vectors / values[:, None]) @ vectors.transpose(0, 2, 1)
+    return usable, inverse / (scale[:, :, None] * scale[:, None])
