@@ -4,15 +4,13 @@ import csv
 import re
 from collections import defaultdict
 from itertools import combinations
-from math import comb, exp, floor, isclose, log, log2, sqrt
-from statistics import fmean, median
+from math import comb, exp, floor, isclose, log, sqrt
+from statistics import fmean
 
 import numpy as np
 from committed import ROOT, Row, headline, page, plain, rows
 from scipy.sparse.linalg import eigsh
 from scipy.stats import t
-
-FLOOR, CLOSE = 2.0, 3  # seconds and bits of the predictions of `lattices`
 
 
 def grouped(table: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
@@ -20,148 +18,6 @@ def grouped(table: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
     for row in table:
         groups[tuple(row.get(name, "") for name in names)].append(row)
     return groups
-
-
-def test_lattices_the_largest_sizes() -> None:
-    """And the least n beyond them that was tried: once the largest solved was the largest tried in 7 of 8 entries."""
-    sizes_named = re.search(
-        r"Largest grid n solved at \(q, p\) (.*): lattice (.*); BKW (.*); next refused in (\d) of (\d)\.",
-        headline("lattices"),
-    )
-    assert sizes_named is not None
-    pairs = re.findall(r"\((\d+), (\d+)\)", sizes_named[1])
-    words = plain(page("lattices"))
-    assert {*pairs} == {*grouped(rows("lattices"), "params.modulus", "params.levels")}
-    assert "The largest n solved, all from streams, with runs solved of those made" in words
-    refused = 0
-    for (q, p), *sizes in zip(pairs, sizes_named[2].split(", "), sizes_named[3].split(", "), strict=True):
-        ends = []
-        for attack, far in zip(("lattice", "bkw"), sizes, strict=True):
-            tried = rows("lattices", params_modulus=q, params_levels=p, solver_attack=attack, params_heads="")
-            by_size = {int(n) - 1: runs for (n,), runs in grouped(tried, "params.dim").items()}
-            assert max(n for n, runs in by_size.items() if count_solved(runs)) == int(far)
-            largest, lost = by_size[int(far)], min(n for n in by_size if n > int(far))
-            assert {row["budget.samples"] for row in largest} == {""}
-            beyond = by_size[lost]
-            stopped = {row["status"] for row in beyond} == {"refused"}
-            refused += stopped
-            end = (
-                f"refused {lost}" if stopped else f"not solved {lost} ({count_solved(beyond)}/{len(beyond)})"
-            )
-            ends.append(f"n = {far} ({count_solved(largest)}/{len(largest)}), {end}")
-        assert f"({q}, {p}): lattice {ends[0]}; BKW {ends[1]}." in words
-    assert (sizes_named[4], sizes_named[5]) == (str(refused), str(2 * len(pairs)))
-    begun = [row for row in rows("lattices", solver_attack="lattice") if row["status"] != "refused"]
-    longest = max(float(row["detail.forecast_seconds"]) for row in begun)
-    assert f"nothing begun by the lattice attack was predicted to take more than {longest:.3g} s" in words
-
-
-def count_solved(runs: list[Row]) -> int:
-    return sum(row["status"] == "solved" for row in runs)
-
-
-def test_lattices_smaller_files() -> None:
-    shares = []
-    few = [row for row in rows("lattices") if row["budget.samples"] and int(row["budget.samples"]) < 40_000]
-    cases = {(row["params.modulus"], row["params.levels"], row["params.heads"]) for row in few}
-    assert cases == {("97", "2", "")}
-    assert {row["budget.samples"] for row in few} == {"10000", "2500"}
-    for size in ("10000", "2500"):
-        begun = [row for row in rows("lattices", budget_samples=size) if row["status"] != "refused"]
-        shares.append(f"{count_solved(begun)}/{len(begun)} runs on {int(size):,} examples")
-    assert (
-        "With fewer than 40,000 examples, at (97, 2), the attacks solved, where they did not refuse, "
-        f"{' and '.join(shares)}." in plain(page("lattices"))
-    )
-
-
-Judged = dict[str, list[tuple[float, float]]]  # log2 of seconds predicted and measured, by attack
-
-
-def lattice_cells() -> dict[tuple[str, ...], tuple[list[Row], float | None, float | None]]:
-    """Trials of every cell, log2 of the seconds predicted and measured: medians, what is below two counting as two."""
-    with (ROOT / "reports" / "lattices" / "timings.csv").open(newline="", encoding="utf-8") as file:
-        seconds = {row["identity"]: float(row["seconds"]) for row in csv.DictReader(file)}
-    names = (
-        "params.modulus",
-        "params.levels",
-        "params.dim",
-        "params.heads",
-        "solver.attack",
-        "budget.samples",
-    )
-    cells = {}
-    for key, runs in grouped(rows("lattices"), *names).items():
-        known = [row["detail.predicted_seconds"] or row["detail.forecast_seconds"] for row in runs]
-        predicted = [log2(max(float(text), FLOOR)) for text in known if text]
-        measured = [log2(max(seconds[row["identity"]], FLOOR)) for row in runs if row["status"] == "solved"]
-        cells[key] = (
-            runs,
-            median(predicted) if predicted else None,
-            median(measured) if measured else None,
-        )
-    return cells
-
-
-def test_lattices_the_predictions() -> None:
-    """What is below two seconds agrees with nothing."""
-    judged: Judged = defaultdict(list)
-    count, shorter, longer, unsolved = 0, 0, 0, []
-    for (*_, attack, samples), (runs, predicted, measured) in lattice_cells().items():
-        if predicted is not None and measured is None and {row["status"] for row in runs} != {"refused"}:
-            unsolved.append((samples, predicted))
-        if predicted is None or measured is None:
-            continue
-        count, shorter, longer = count + 1, shorter + (measured < predicted), longer + (measured > predicted)
-        if min(predicted, measured) > log2(FLOOR) or abs(predicted - measured) > CLOSE:
-            judged[attack].append((predicted, measured))
-    pairs = [pair for part in judged.values() for pair in part]
-    close = sum(abs(measured - predicted) <= CLOSE for predicted, measured in pairs)
-    guess = (min(measured for _, measured in pairs) + max(measured for _, measured in pairs)) / 2
-    assert all(abs(measured - guess) <= CLOSE for _, measured in pairs)
-    assert (
-        f"Predicted within a factor of {2**CLOSE}: {close} of {len(pairs)} solved cells, both above {FLOOR:g} s; "
-        f"by a constant, {len(pairs)}." in headline("lattices")
-    )
-    words = plain(page("lattices"))
-    assert f"{count - len(pairs)} solved cells more are not judged" in words
-    assert f"of all solved cells {shorter} took less, and {longer} more." in words
-    for attack, name in (("bkw", "BKW"), ("lattice", "the lattice attack")):
-        near = median(abs(measured - predicted) for predicted, measured in judged[attack])
-        far = min(  # over constants on a fine grid
-            median(abs(measured - constant / 1000) for _, measured in judged[attack])
-            for constant in range(7000)
-        )
-        assert f"{near:.2f} and {far:.2f} bits in {len(judged[attack])} cells of {name}" in words
-    few = sum(samples == "2500" for samples, _ in unsolved)
-    slowest = 2 ** max(predicted for _, predicted in unsolved)
-    assert (
-        f"{len(unsolved)} cells that an attack took on, at up to {slowest:.3g} s predicted, and solved in no run; "
-        f"in {few} of them its prediction wrongly took 2,500 examples for enough." in words
-    )
-
-
-def test_lattices_few_heads() -> None:
-    """By the median of three runs; the lattice attack is quick where it solves."""
-    longer: dict[bool, list[int]] = {True: [], False: []}
-    shares = {}
-    for (*_, heads, attack, _), (runs, predicted, measured) in lattice_cells().items():
-        if heads and attack == "bkw":
-            assert (count_solved(runs), len(runs)) == (3, 3)
-            assert predicted is not None
-            assert measured is not None
-            longer[measured > predicted].append(int(heads))
-        elif heads:
-            shares[int(heads)] = f"{count_solved(runs)}/{len(runs)}"
-            assert measured == log2(FLOOR)
-    words = plain(page("lattices"))
-    above, below = (
-        re.sub(r", (\d+)$", r" and \1", ", ".join(map(str, sorted(longer[key])))) for key in (True, False)
-    )
-    assert f"its median of three runs is above the prediction at m = {above}, and not at {below}." in words
-    assert f"The median time of BKW is above its prediction at m = {above}." in page("lattices")
-    (lost,) = (f"{share} at m = {m}" for m, share in shares.items() if share != "3/3")
-    assert f"it solved {lost} and all elsewhere" in words
 
 
 def test_linear_attention_exact_heads_and_certified_steps() -> None:

@@ -1,19 +1,332 @@
-"""The study `lattices`: how far do a lattice attack and integer BKW get on rounding, and were their times predicted?"""
+"""lattices: how far a lattice attack and integer BKW get on rounding, and whether their times were predicted."""
 
+from collections.abc import Iterator
+from functools import cache
+from math import log2
 from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import TYPE_CHECKING, Any
 
+from hardness import registry
+from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
-from hardness.studies.lattices import tasks as grid
+from hardness.engine.task import Task
+from hardness.report import plots
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+PANELS = ((97, 2), (97, 4), (97, 8), (257, 16))
+FILES = {"lattice": 80_000, "bkw": 40_000}  # examples
+RUNS = 3
+Sizes = dict[tuple[str, str], tuple[tuple[int, ...], ...]]
+# Dimensions by attack, from a file or from a stream, and by panel.
+GRID: Sizes = {
+    ("lattice", "file"): ((28, 32, 34, 40), (40, 56), (80, 88), (88, 112)),
+    ("lattice", "stream"): ((36, 46, 64), (56, 66), (88, 100), (112, 130)),
+    ("bkw", "file"): ((32, 40), (40,), (40,), ()),
+    ("bkw", "stream"): ((48, 56, 62, 66), (64, 72), (76, 84), (80,)),
+}
+# Larger ones from a stream, one run each: one that is tried, and the least even one that is refused as out of reach.
+BEYOND: Sizes = {
+    ("lattice", "stream"): ((50, 58), (72, 84), (104, 116), (140, 160)),
+    ("bkw", "stream"): ((70, 76), (82, 92), (92, 102), (96, 106)),
+}
+QUICK: Sizes = {
+    ("lattice", "file"): ((28, 40), (40,), (80,), (88,)),
+    ("lattice", "stream"): ((36,), (), (88,), ()),
+    ("bkw", "file"): ((32, 40), (40,), (), ()),
+    ("bkw", "stream"): ((48,), (), (76,), ()),
+}
+FEW_HEADS = {
+    "lattice": (28, (2, 4, 5, 6, 8)),
+    "bkw": (40, (2, 4, 5, 6, 7, 9, 12)),
+}  # n and m, at the first panel
+FEW_EXAMPLES = {"lattice": (24, 28, 30), "bkw": (28, 32, 36, 40, 44)}  # n, at the first panel
+EXAMPLES = (2_500, 10_000, 40_000)
+
+
+def tasks(quick: bool) -> list[Task]:
+    """Return both attacks on rising dimensions with every label right; at (97, 2) on fewer examples and fewer heads."""
+    wanted: dict[str, Task] = {}
+    for run in range(1 if quick else RUNS):
+        trials = [*_sizes(QUICK if quick else GRID, run), *_few_heads(quick, run)]
+        trials += [] if quick else _few_examples(run)
+        trials += [] if quick or run else _sizes(BEYOND, run)
+        wanted |= {trial.identity: trial for trial in trials}
+    return list(wanted.values())
+
+
+def _sizes(grid: Sizes, run: int) -> Iterator[Task]:
+    for (attack, source), panels in grid.items():
+        samples = FILES[attack] if source == "file" else None
+        for (q, p), sizes in zip(PANELS, panels, strict=True):
+            yield from (task(attack, samples, q, p, n, None, run) for n in sizes)
+
+
+def _few_heads(quick: bool, run: int) -> Iterator[Task]:
+    for attack, (n, heads) in FEW_HEADS.items():
+        yield from (
+            task(attack, FILES[attack], *PANELS[0], n, m, run) for m in (heads[2:3] if quick else heads)
+        )
+
+
+def _few_examples(run: int) -> Iterator[Task]:
+    for attack, sizes in FEW_EXAMPLES.items():
+        yield from (task(attack, samples, *PANELS[0], n, None, run) for samples in EXAMPLES for n in sizes)
+
+
+def task(attack: str, samples: int | None, q: int, p: int, n: int, heads: int | None, run: int) -> Task:
+    """Return one attack on a file of `samples` examples, or on a stream if None."""
+    params = {"dim": n + 1, "modulus": q, "levels": p} | ({} if heads is None else {"heads": heads})
+    budget = {} if samples is None else {"samples": samples}
+    return Task("rounding", params, {"kind": "cryptanalysis", "attack": attack}, budget, run)
+
+
+DETAIL = (
+    "predicted_seconds",
+    "forecast_seconds",
+    "steps",
+    "log2_rows",
+    "vanish",
+    "selected_away",
+    "trials",
+    "block_size",
+    "log2_nodes",
+    "rank",
+    "reason",
+)
+
+
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """Run one attack. Its seconds are the processor's, those of making a stream's rows included.
+
+    It has solved the instance only if its answer is the secret.
+    """
+    from hardness.attacks.bkw import bkw_stream
+    from hardness.attacks.lattice import lattice_stream
+    from hardness.attacks.packed import Stream
+    from hardness.instance import Instance
+
+    warm()
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
+    )
+    sampling, seed, name = task.seed(root, "examples"), task.seed(root, "solver"), task.solver["attack"]
+    if "samples" in task.budget:
+        data = instance.examples(int(task.budget["samples"]), sampling)
+        begin = process_time()
+        ended = registry.get("attack", name)(data.X, data.Y, instance.public(sampling), seed=seed)
+        spent = process_time() - begin
+    else:
+        begin = process_time()
+        ended = {"bkw": bkw_stream, "lattice": lattice_stream}[name](Stream(instance, sampling), seed)
+        spent = process_time() - begin
+    detail = {name: ended.detail[name] for name in DETAIL if name in ended.detail}
+    detail["error_mass"] = instance.certificate["error_mass"]
+    right = ended.secret == {name: value.tolist() for name, value in instance.secret.items()}
+    status = "wrong" if ended.status == "solved" and not right else ended.status
+    return Outcome(status, ended.samples_used or None, detail, seconds=spent)
+
+
+@cache
+def warm() -> None:
+    """Run both attacks once on something small, so that no trial pays for the loading of what is compiled."""
+    from hardness.families.rounding import Rounding
+    from hardness.instance import Instance
+
+    instance = Instance.generate(Rounding(17, 97, 4), seed=0)
+    data = instance.examples(8000, 0)
+    for name in FILES:
+        registry.get("attack", name)(data.X, data.Y, instance.public(0), seed=0)
+
+
+def seconds(task: Task) -> float:
+    """Return a rough length of a trial: what is known to be long starts first."""
+    return float(task.params["dim"]) / (4 if "samples" not in task.budget else 10)
+
+
+JUDGED_SECONDS = 2.0  # a time or prediction below this counts as this
+CLOSE = 3.0  # bits: a factor of 8
+NAMES = {"lattice": "lattice", "bkw": "integer BKW"}
+
+
+def cells(rows: "DataFrame") -> "DataFrame":
+    """Return a line an attack and instance: q, p, n, m (0: every label right), samples (0: a stream), runs, ends.
+
+    `took` and `predicted` are medians of log2 of seconds, of the solved runs and of all, at least `JUDGED_SECONDS`.
+    """
+    table = rows.assign(
+        q=rows.modulus,
+        p=rows.levels,
+        n=rows.dim - 1,
+        m=rows.heads.fillna(0).astype(int),
+        samples=rows.samples.fillna(0).astype(int),
+        solved=rows.status == "solved",
+        took=rows.seconds.astype(float).clip(lower=JUDGED_SECONDS).map(log2).where(rows.status == "solved"),
+        predicted=rows.predicted_seconds.fillna(rows.forecast_seconds).astype(float),
+    )
+    table["predicted"] = table.predicted.clip(lower=JUDGED_SECONDS).map(log2, na_action="ignore")
+    grouped = table.groupby(["q", "p", "n", "m", "attack", "samples"])
+    return grouped.agg(
+        runs=("status", "size"),
+        solved=("solved", "sum"),
+        ends=("status", lambda ends: ", ".join(sorted(set(ends) - {"solved"}))),
+        predicted=("predicted", "median"),
+        took=("took", "median"),
+        error_mass=("error_mass", "median"),
+    ).reset_index()
+
+
+def reach(table: "DataFrame", q: int, p: int, attack: str) -> dict[str, Any]:
+    """Return the largest n that an attack solved with every label right, and the least larger one, with its end."""
+    tried = table[(table.q == q) & (table.p == p) & (table.attack == attack) & (table.m == 0)]
+    largest = int(tried.n[tried.solved > 0].max())
+    runs = tried[tried.n == largest]
+    beyond = tried[tried.n == tried.n[tried.n > largest].min()].iloc[0]
+    return {
+        "n": largest,
+        "runs": f"{runs.solved.sum()} of {runs.runs.sum()}",
+        "next": int(beyond.n),
+        "ended": "refused" if beyond.ends == "refused" else f"{beyond.solved} of {beyond.runs} solved",
+    }
+
+
+def judged(table: "DataFrame") -> "DataFrame":
+    """Return the solved cells whose time and prediction are both above the least judged, or that are far apart."""
+    floor = log2(JUDGED_SECONDS)
+    known = table[table.took.notna() & table.predicted.notna()]
+    above = (known.took > floor) & (known.predicted > floor)
+    return known[above | ((known.took - known.predicted).abs() > CLOSE)]
+
+
+def numbers(rows: "DataFrame") -> dict[str, Any]:
+    """Return every number of the article."""
+    table = cells(rows)
+    far = {name: [reach(table, q, p, name) for q, p in PANELS] for name in FILES}
+    compared = judged(table)
+    off = (compared.took - compared.predicted).abs()
+    guess = (compared.took.min() + compared.took.max()) / 2
+    few = table[(table.m > 0) & (table.attack == "bkw") & (table.solved > 0)]
+    two = table[table.m == 2]
+    ends = [size["ended"] for sizes in far.values() for size in sizes]
+    return {
+        "largest": {name: [sizes[0]["n"], sizes[-1]["n"]] for name, sizes in far.items()},
+        "compared": len(compared),
+        "close": int((off <= CLOSE).sum()),
+        "guess": round(2**guess),
+        "guess_close": int(((compared.took - guess).abs() <= CLOSE).sum()),
+        "range": [round(2**value) for value in (compared.took.min(), compared.took.max())],
+        "error": {
+            "predicted": round(2 ** float(off.median()), 1),
+            "constant": round(2 ** _distance_from_a_constant(compared.took.tolist()), 1),
+        },
+        "refused": ends.count("refused"),
+        "ends": len(ends),
+        "longer": ", ".join(str(m) for m in few.m[few.took > few.predicted]),
+        "two": {
+            "solved": int(two.solved.sum()),
+            "runs": int(two.runs.sum()),
+            "mass": [round(float(value), 2) for value in (two.error_mass.min(), two.error_mass.max())],
+        },
+        "unsolved": int(((table.solved == 0) & (table.ends != "refused") & (table.m == 0)).sum()),
+    }
+
+
+def _distance_from_a_constant(values: list[float]) -> float:
+    """Return the least median distance of values from any constant, which lies midway between two of them.
+
+    >>> _distance_from_a_constant([1.0, 2.0, 6.0])
+    0.5
+    """
+    middles = [(one + other) / 2 for one in values for other in values]
+    return min(median(abs(value - middle) for value in values) for middle in middles)
+
+
+def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
+    """Return how far both attacks get, what few heads do, and every cell."""
+    import pandas as pd
+
+    table = cells(rows)
+    far = [
+        {"q": str(q), "p": str(p)}
+        | {
+            f"{NAMES[name]} {field}": size[field]
+            for name in FILES
+            for size in [reach(table, q, p, name)]
+            for field in size
+        }
+        for q, p in PANELS
+    ]
+    few = [
+        {
+            "attack": NAMES[cell.attack],
+            "n": cell.n,
+            "heads m": cell.m,
+            "error mass": cell.error_mass,
+            "solved": f"{cell.solved} of {cell.runs}",
+            "predicted, s": 2**cell.predicted,
+            "took, s": 2**cell.took,
+        }
+        for cell in table[table.m > 0].itertuples()
+    ]
+    every = [
+        {
+            "q": str(cell.q),
+            "p": str(cell.p),
+            "n": cell.n,
+            "attack": NAMES[cell.attack],
+            "examples": f"{cell.samples:,}" if cell.samples else "stream",
+            "solved": f"{cell.solved} of {cell.runs}",
+            "other ends": cell.ends,
+            "predicted, s": 2**cell.predicted,
+            "took, s": 2**cell.took,
+        }
+        for cell in table[table.m == 0].itertuples()
+    ]
+    return {
+        "by_size": pd.DataFrame(far),
+        "by_heads": pd.DataFrame(few),
+        "by_cell": pd.DataFrame(every).astype({"examples": str}),
+    }
+
+
+def figures(rows: "DataFrame") -> "dict[str, Figure]":
+    """Return seconds against n at each (q, p), every label right; what was not solved is hollow."""
+    table = cells(rows)
+    usual = table[(table.m == 0) & ((table.samples == 0) | (table.samples == table.attack.map(FILES)))]
+    figure, axes = plots.panels(2, 2, height=2.5, sharey=True)
+    for axis, (q, p) in zip(axes.flat, PANELS, strict=True):
+        ends = []
+        for attack, color in (("lattice", "C0"), ("bkw", "C1")):
+            part = usual[(usual.q == q) & (usual.p == p) & (usual.attack == attack)]
+            solved = part[part.solved > 0].groupby("n").took.median()
+            (line,) = axis.plot(solved.index, 2**solved, "o", linestyle="-", color=color, linewidth=1)
+            refused = part[part.ends == "refused"]
+            axis.plot(refused.n, [512.0] * len(refused), "x", color=color)
+            ends.append((line, NAMES[attack]))
+        axis.set(title=f"q = {q}, p = {p}", xlabel="secret coordinates n", ylim=(1.6, 700))
+        axis.set_yscale("log", base=2)
+        axis.set_yticks([2, 8, 32, 128, 512], ["≤ 2", "8", "32", "128", "refused"])
+        plots.label_ends(axis, ends)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("processor seconds")
+    return {"seconds": figure}
+
 
 STUDY = Study(
     "lattices",
     "How far do a lattice attack and integer BKW get on rounding, and were their times predicted?",
-    grid.tasks,
-    grid.seconds,
-    grid.trial,
+    tasks,
+    seconds,
+    trial,
     guard=600.0,
     role="broken",
-    content="hardness.studies.lattices.content:content",
-    template=Path(__file__).with_name("page.md"),
+    numbers=numbers,
+    tables=tables,
+    figures=figures,
+    page=Path(__file__).with_name("page.md"),
     timed=True,
 )
