@@ -5,10 +5,7 @@ import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
 
-import hardness.studies.catalog
-import learner.studies.catalog
 from hardness.registry import GROUPS
 
 ROOT = Path(__file__).parent.parent
@@ -18,44 +15,19 @@ SOURCES = sorted([*ROOT.glob("hardness/**/*.py"), *ROOT.glob("learner/**/*.py")]
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in SOURCES}
 
 
-class Facts(NamedTuple):
-    """What the rules ask of a file, read off one parse of it."""
-
-    imports: set[str]
-    classes: list[str]
-    undocumented: list[str]
-    names: list[str]
+@cache
+def parsed(path):
+    return ast.parse(path.read_text())
 
 
 @cache
-def facts(path):
-    tree = ast.parse(path.read_text())
-    nodes = list(ast.walk(tree))
-    public = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
-    ]
-    documented = {node.name for node in public if ast.get_docstring(node) or node.name == "register"}
-    return Facts(
-        imports_in(nodes),
-        [node.name for node in nodes if isinstance(node, ast.ClassDef)],
-        [""] * (not ast.get_docstring(tree)) + sorted({node.name for node in public} - documented),
-        [
-            f"{path.relative_to(ROOT)}:{node.lineno}: {name}"
-            for node in nodes
-            if isinstance(node, (*BOUND, *DEFINED))
-            for name in {*names_in(node)} & SAY_NOTHING | {*lasting_names(node)} & SHORT_LIVED
-        ],
-    )
-
-
-def imports_in(nodes):
+def imports(path):
     """What a file imports at any level and by any spelling: statements, `import_module`, "module:Name" and the like.
 
     Of a package of ours, the modules that are named; not what is for type checkers alone, nor what a docstring says.
     Names of entry points are no modules, though spelled alike.
     """
+    nodes = list(ast.walk(parsed(path)))
     typing = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
     passed = {id(node) for block in typing for part in block.body for node in ast.walk(part)}
     passed |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
@@ -72,11 +44,6 @@ def imports_in(nodes):
             module = "" if node.value in GROUPS.values() else node.value.partition(":")[0]
             names |= {module} if module in MODULES and "." in module else set()
     return names
-
-
-def imports(path):
-    """The modules that a file imports."""
-    return facts(path).imports
 
 
 def floors():
@@ -125,15 +92,11 @@ def test_no_chain_of_imports_leads_back():
     tuple(TopologicalSorter(graph).static_order())  # raises CycleError and names the circle
 
 
-def test_hardness_imports_no_learner_and_studies_draw_nothing():
-    packages = {
-        module: {used.partition(".")[0] for used in imports(path)} for module, path in MODULES.items()
+def test_hardness_imports_no_learner():
+    above = {
+        module for module, path in MODULES.items() if any(u.startswith("learner") for u in imports(path))
     }
-    assert {
-        module for module, used in packages.items() if module.startswith("hardness") and "learner" in used
-    } == set()
-    drawing = {module for module, used in packages.items() if ".studies." in module and "matplotlib" in used}
-    assert drawing == set()  # the kit draws
+    assert {module for module in above if module.startswith("hardness")} == set()
 
 
 def test_no_pickle_and_no_global_randomness():
@@ -146,55 +109,19 @@ def test_no_pickle_and_no_global_randomness():
         assert not draws, (path, draws)
 
 
-def test_the_readme_names_exactly_the_studies_there_are():
-    row = r"^\| [\w ]+ \| \[`([\w-]+)`\]\(reports/\1/index\.html\) \|"
-    named = re.findall(row, (ROOT / "README.md").read_text(), flags=re.M)
-    assert sorted(named) == sorted([*hardness.studies.catalog.STUDIES, *learner.studies.catalog.STUDIES])
+def undocumented(path):
+    tree = parsed(path)
+    public = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and node.name[0] != "_"
+        and node.name != "register"
+    ]
+    return [node.name for node in public if not ast.get_docstring(node)] + [""] * (
+        not ast.get_docstring(tree)
+    )
 
 
 def test_every_public_thing_has_a_docstring():
-    assert {path: names for path in SOURCES if (names := facts(path).undocumented)} == {}
-
-
-SAY_NOTHING = {"told", "found", "own", "said"}  # of what a value holds: nowhere
-SHORT_LIVED = {"one", "each", "least", "most"}  # in loops only
-BOUND = (ast.Name, ast.Attribute, ast.arg, ast.keyword, ast.alias)
-DEFINED = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-CODE = sorted(path for root in ("hardness", "learner", "tests") for path in ROOT.glob(f"{root}/**/*.py"))
-
-
-def names_in(node):
-    """The names that a node reads or binds, whatever kind of name it is."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=name):
-            return [name]
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.ExceptHandler(name=name):
-            return [name]
-        case ast.MatchAs(name=name) | ast.MatchStar(name=name):
-            return [name]
-        case ast.alias():
-            return [(node.asname or node.name).rpartition(".")[2]]
-    return []
-
-
-def lasting_names(node):
-    """Names that outlive a loop: attributes, functions, fields of classes, parameters of public functions."""
-    match node:
-        case ast.Attribute(attr=name):
-            return [name]
-        case ast.FunctionDef(name=name, args=parameters):
-            parts = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
-            return [name, *(part.arg for part in parts if not name.startswith("_"))]
-        case ast.ClassDef(body=body):
-            return [part.target.id for part in body if isinstance(part, ast.AnnAssign)]
-    return []
-
-
-def test_names_say_what_they_hold():
-    assert [line for path in CODE for line in facts(path).names] == []
-
-
-def test_no_two_classes_share_a_name_that_all_of_the_lab_uses():
-    classes = [name for path in SOURCES for name in facts(path).classes]
-    names = ("Outcome", "Cell", "Cost", "Check", "Grid")
-    assert {name: classes.count(name) for name in names if classes.count(name) > 1} == {}
+    assert {path: names for path in SOURCES if (names := undocumented(path))} == {}
