@@ -170,7 +170,7 @@ def _right_labels_line(proved: Mapping[str, Any]) -> list[str]:
     if not proved:
         return []
     return [
-        f"of statistical queries: {proved['reason']}"
+        f"no bound for statistical queries: {proved['reason']}"
         if "reason" in proved
         else f"there pi is at least {at_least(proved['pi'], 6)}, eps at most {at_most(proved['eps'], 6)}"
     ]

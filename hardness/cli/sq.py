@@ -284,7 +284,7 @@ def _bound_lines(concepts: int, proved: Mapping[str, Any]) -> list[str]:
         written["error_mass"] = at_most(shown["error_mass"], digits=6)
     lines += [f"{name:{width}} {written[name]:14} {sources[name]}" for name in shown]
     nothing = ALIKE if "eigenvalue" in proved else UNIDENTIFIABLE
-    lines += [proved["reason"]] if "reason" in proved else []
+    lines += [f"no bound: {proved['reason']}"] if "reason" in proved else []
     return lines + ([nothing] if proved.get("identifiable") is False else [])
 
 

@@ -17,8 +17,7 @@ ENUMERABLE = 2**24  # labels of a class whose every secret is looked at
 GRID = 2_000_000  # places of the law of W
 DIRECT = 10**8  # additions of a law of sums beyond which it is transformed
 FEW_HEADS = (
-    "no bound: of labels of so few heads no error mass below the tolerance is proved from the public parameters "
-    "(theory 2.6)"
+    "with so few heads no error mass below the tolerance is proved from the public parameters (theory 2.6)"
 )
 
 
