@@ -78,7 +78,7 @@ def attack(
     registry.module_of("attack", name)  # a misspelt name is said before a missing file
     with steps(name) as tell:
         outcome = attack_file(file, name, budget, seed, tell)
-    payload = {
+    payload: dict[str, Any] = {
         "status": outcome.status,
         "attack": name,
         "secret": outcome.secret,

@@ -233,7 +233,9 @@ def _inputs(folder: Path, header: dict[str, Any]) -> Signs:
 
 def _opens(header: dict[str, Any], X: Signs, values: Floats) -> bool:
     """Whether outputs (H,) in row 0, column 0 are what the challenge's author committed to."""
-    return _commit(header, _canonical_levels(header["public"], X, values)) == header["heldout_commitment"]
+    return bool(
+        _commit(header, _canonical_levels(header["public"], X, values)) == header["heldout_commitment"]
+    )
 
 
 def _load(folder: Path) -> dict[str, Any]:
