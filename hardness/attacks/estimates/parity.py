@@ -46,12 +46,12 @@ def lines(public: Public, tolerance: float) -> list[Line]:
         ("gaussian", "one elimination over GF(2); gaussian.py", lambda: _elimination(it)),
         (
             "lpn pooled gauss",
-            "tries geometric with p = .5776 (1-η)^n; few coordinates may be guessed to hold S; gaussian.py",
+            "tries geometric with p = .5776 (1-η)^n; gaussian.py, which guesses no coordinates to hold S",
             lambda: _guessed(it, _pooled),
         ),
         (
             "lf2",
-            "collisions, then a Walsh-Hadamard transform; few coordinates may be guessed to hold S; collisions.py",
+            "collisions, then a Walsh-Hadamard transform; collisions.py, which guesses no coordinates to hold S",
             lambda: _guessed(it, _lf2),
         ),
     ]
