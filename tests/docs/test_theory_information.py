@@ -80,3 +80,33 @@ def test_the_predicted_hazards_of_theory(n, s, hazard):
     """1.4 x N P at rate .03, batch 16, l1 .03, as printed, within what is rounded and four standard errors."""
     value, error = lottery.prediction(np.random.default_rng(1), n, s, 0.03, 16, 0.03, heads=1500)
     assert abs(1.4 * value - hazard) < 0.005 + 4 * 1.4 * error
+
+
+@pytest.mark.parametrize("noise", [10, 200, 5_000])
+def test_theorem_h_for_real_batches_bounds_the_exact_integral(noise):
+    """Σ_S ∫ ⟨χ_S, k_odd⟩²/φ over all messages of one example, from exponentials of inner products of gradients."""
+    n, s = 6, 3
+    t, b = lottery.equilibrium(np.random.default_rng(2), 3, n, 0.5)
+    c = np.array([0.3, -0.5, 0.2])
+    v = 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
+    tanh = np.tanh(b[:, None] + t @ v.T)
+    by_weight = (1 - tanh**2)[:, None] * np.vstack([np.ones(2**n), v.T])
+    entries = np.concatenate([c[:, None, None] * by_weight, tanh[:, None]], axis=1).reshape(-1, 2**n)
+    scale = np.sqrt(noise * (entries**2).mean(axis=1))[:, None]
+    middle = ((c @ tanh) * entries).mean(axis=1)[:, None]
+    up, down = (((c @ tanh - y) * entries - middle) / scale for y in (1, -1))
+    kernel = (
+        sum(
+            sign * np.exp(x.T @ z)
+            for x, z, sign in ((up, up, 1), (down, down, 1), (up, down, -1), (down, up, -1))
+        )
+        / 4
+    )
+    sets = np.array([v[:, S].prod(axis=1) for S in combinations(range(n), s)])
+    exact = float(((sets @ kernel) * sets).sum() / 4**n)
+    radius = max(float((x**2).sum(axis=0).max()) for x in (up, down))
+    _, w = information(n, s, t, b, c, 1.0)
+    proved = (w.sum() + len(entries) * ((1 + radius) * np.exp(radius) - 1)) / noise
+    assert 0 < exact <= proved
+    if noise == 5_000:  # the first term is what is left
+        assert exact == pytest.approx(w.sum() / noise, rel=0.1)
