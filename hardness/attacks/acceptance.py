@@ -5,8 +5,9 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.equations import Equations, span
+from hardness.attacks.equations import Equations
 from hardness.attacks.regression import wrapped
+from hardness.families.linear import span
 from hardness.gadgets import modular
 from hardness.gadgets.modular import preimages
 

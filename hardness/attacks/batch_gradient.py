@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Public, Recovery
 from hardness.attacks.acceptance import accepts
-from hardness.attacks.equations import Equations, extract, on_equations, with_public
+from hardness.attacks.equations import Equations, hidden, on_equations
 from hardness.attacks.gaussian import solve2
 from hardness.errors import InputError
 from hardness.instance import Instance
@@ -72,17 +72,17 @@ def attack(
             f"a batch holds at least 1 row, and at least 1 batch is needed; got {batch} and {batches}"
         )
     started, public, n = perf_counter(), instance.public(seed), instance.family.dim - 1
-    hidden = _without_rows(instance, public)
+    known = _without_rows(instance, public)
     ended: dict[str, Any] = {"status": "refused", "attack": "batch-gradient", "secret": None}
-    if hidden.flip:
+    if known.flip:
         return ended | {"batches": 0, "examples": 0, "reason": FLIPPED, "seconds": perf_counter() - started}
     limit = n + SPARE if batches is None else batches
-    w, count = _decoded(instance, hidden.sparsity or 0, batch, limit, seed, noise)
+    w, count = _decoded(instance, known.sparsity or 0, batch, limit, seed, noise)
     if w is None:
         ended["status"] = "budget"
     else:
-        right = np.array_equal(w, hidden.coding.read(instance.secret, n))
-        ended |= {"status": "solved" if right else "wrong", "secret": hidden.secret(w)}
+        right = np.array_equal(w, known.kind.read(instance.secret, n))
+        ended |= {"status": "solved" if right else "wrong", "secret": known.secret(w)}
     ended |= {"batches": count, "examples": batch * count, "batch": batch}
     return ended | {"seconds": perf_counter() - started}
 
@@ -90,9 +90,11 @@ def attack(
 def _without_rows(instance: Instance, public: Public) -> Equations:
     """The equations of an instance before any example is seen. Raises `InputError` where it hides no parity."""
     if instance.family.linear is not None:
-        hidden = with_public(np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64), public)
-        if hidden.are_parities:
-            return hidden
+        known = instance.family.linear.of(public).rows(
+            np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64)
+        )
+        if known.are_parities:
+            return known
     raise InputError(f"batch-gradient attacks hidden parities, not the family {public['family']}")
 
 
@@ -118,9 +120,10 @@ def _batches(instance: Instance, batch: int, seed: int) -> Iterator[Equations]:
     """Batches of informative rows, in the order of the stream."""
     count, start = min(4 * batch, 1 << 16), 0
     a, level = np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64)
+    known = hidden(instance.public(seed))
     while True:
         examples = instance.examples(count, seed, start)
-        rows = extract(examples.X, examples.Y, instance.public(seed))
+        rows = known.equations(examples.X, examples.Y)
         a, level, start = np.concatenate((a, rows.a)), np.concatenate((level, rows.level)), start + count
         while len(level) >= batch:
             yield replace(rows, a=a[:batch], level=level[:batch])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Answer, Public, Recovery
-from hardness.attacks.equations import Equations, extract, linear_labels
+from hardness.attacks.equations import Equations, hidden
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.tokens import pack_bits
@@ -97,13 +97,14 @@ def search_stream(chunks: Iterable[Examples], public: Public) -> Recovery:
     from hardness.kernels.walsh import walsh_hadamard
 
     began, n = perf_counter(), int(public["dim"]) - 1
-    if linear_labels(public).sizes(public) != (2, 2) or n > FINAL_BITS:
+    known = hidden(public)
+    if (known.q, known.p) != (2, 2) or n > FINAL_BITS:
         raise InputError(
             f"one transform finds parities of at most {FINAL_BITS} bits, got {public['family']} of {n}"
         )
     table, examples, rows = np.zeros(1 << n, dtype=np.int32), 0, 0
     for chunk in chunks:
-        equations = extract(chunk.X, chunk.Y, public)
+        equations = known.equations(chunk.X, chunk.Y)
         tally(pack_bits(np.column_stack((equations.level, equations.a & 1)))[:, 0], table)
         examples, rows = examples + len(chunk), rows + len(equations)
     walsh_hadamard(table)
@@ -111,5 +112,5 @@ def search_stream(chunks: Iterable[Examples], public: Public) -> Recovery:
     detail = {"method": "transform", "rows": rows, "peak": int(table[best]), "bar": round(bar, 1)}
     if table[best] < bar:
         return Recovery("budget", None, examples, perf_counter() - began, detail)
-    secret = linear_labels(public).write(best >> np.arange(n) & 1)
+    secret = known.write(best >> np.arange(n) & 1)
     return Recovery("solved", secret, examples, perf_counter() - began, detail)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Public
-from hardness.attacks.equations import Equations, with_public
+from hardness.attacks.equations import Equations, hidden
 from hardness.gadgets.coefficients import Gadget, public_vectors
 from hardness.gadgets.modular import preimages
 from hardness.instance import Instance
@@ -121,7 +121,7 @@ class Stream:
         for _, tokens, levels in self._selected(start, count, vanish, limit):
             a[made : made + len(levels)], level[made : made + len(levels)] = self._vectors(tokens), levels
             made += len(levels)
-        return with_public(a[:made], level[:made], self.public)
+        return hidden(self.public).rows(a[:made], level[:made])
 
     def rows(self, start: int, count: int, vanish: int = 0) -> tuple[Packed, int]:
         """`count` such rows, packed, without those coordinates, and the number of the example after the last."""

@@ -151,7 +151,7 @@ def _follows(secret: Mapping[str, Any] | None, examples: Examples, public: Mappi
     """Whether the labels agree with the secret as none agree by chance."""
     try:
         equations = extract(examples.X, examples.Y, dict(public))
-        w = equations.coding.read(secret or {}, equations.n)
+        w = equations.kind.read(secret or {}, equations.n)
         return stands_out(equations, w) and accepts(equations, w)
     except (InputError, LookupError, ValueError, TypeError):
         return False

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.concepts import Concepts
-from hardness.families.linear import LinearLabels
+from hardness.families.linear import Hidden
 from hardness.gadgets.coefficients import Gadget, gated, informative
 from hardness.io.fields import all_finite, fitting
 from hardness.io.texts import sanitize
@@ -61,7 +61,7 @@ class Family(ABC):
     example: ClassVar[str] = ""
     hypothesis: ClassVar[str]
     heads_meaning: ClassVar[str] = "number of heads"
-    linear: ClassVar[LinearLabels | None] = None
+    linear: ClassVar[type[Hidden] | None] = None
     dim: int
     tokens: int = 2
     bias: float = 0.0  # of the products of examples that are learned from (theory 2.9)

@@ -1,12 +1,20 @@
-"""Hidden linear equations: how labels show ⟨w, a⟩ mod q, stated by the families whose secret is such a w."""
+"""Hidden linear equations: what level of ⟨w, a⟩ mod q each informative example shows (theory 1.4).
 
+A family whose secret is such a w names a `Hidden` as its `linear`. Public parameters are parsed by it once, into an
+object that turns examples into equations and a secret into labels.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.errors import InputError
+from hardness.gadgets import modular
+from hardness.gadgets.coefficients import informative, public_vectors
 from hardness.gadgets.levels import bits
 
 Integers = NDArray[np.int64]
@@ -14,118 +22,266 @@ Floats = NDArray[np.float64]
 Public = Mapping[str, Any]
 
 
-class LinearLabels(Protocol):
-    """How labels show the level ⌊p t/q⌋ of t = ⟨w, a⟩ mod q, and how files write w: what attacks ask of a family.
+@dataclass(frozen=True)
+class Hidden(ABC):
+    """A hidden equation as public parameters state it: labels show the level ⌊p t/q⌋ of t = ⟨w, a⟩ mod q.
 
-    `public` is what stands beside examples; `requires` names what of it must be there.
+    `gadget` says what a (n,) is: u in {0,1}ⁿ for diag, z₀·z in {-1,0,1}ⁿ for dot. Where z₀ ≠ 0 row i of a label is
+    x_i[0] (A + what shows the level), elsewhere x_i[0] C, in column 0. `sparsity` is the public number of non-zero
+    coordinates of w, `flip` the probability that a parity's sign is wrong, `noise` the standard deviation of the noise
+    on t, and `heads` the number of heads where their levels may stop short of the range (`span`). A, C and `dim` d are
+    None where they are not known.
     """
 
+    q: int
+    p: int
+    gadget: Any  # diag, dot, sharp or wide
+    sparsity: int | None
+    heads: int | None
+    flip: float
+    noise: float
+    A: float | None
+    C: float | None
+    dim: int | None
+
+    requires: ClassVar[tuple[str, ...]] = ()  # public parameters without which nothing follows from labels
+
+    @classmethod
+    @abstractmethod
+    def of(cls, public: Public) -> Self:
+        """Parse public parameters. Raises `InputError` where some are lacking."""
+
+    @classmethod
+    def _of(cls, public: Public, q: int, p: int, sparsity: int | None, heads: int | None) -> Self:
+        """Add what all families state alike."""
+        flip, noise = (float(public.get(name) or 0.0) for name in ("flip", "noise"))
+        A, C = (None if public.get(name) is None else float(public[name]) for name in ("A", "C"))
+        return cls(q, p, public["gadget"], sparsity, heads, flip, noise, A, C, public.get("dim"))
+
+    @staticmethod
+    @abstractmethod
+    def levels(values: Floats) -> Floats:
+        """Return the levels of informative labels (N,) less A; no integers from 0 to p - 1 where it is none."""
+
+    @staticmethod
+    @abstractmethod
+    def values(levels: Integers) -> Integers:
+        """Return labels less A, without noise, of these levels (N,)."""
+
+    @staticmethod
+    @abstractmethod
+    def write(w: Integers) -> dict[str, list[int]]:
+        """Return w (n,), centred in (-q/2, q/2], as files write this family's secrets."""
+
+    @staticmethod
+    @abstractmethod
+    def read(secret: Mapping[str, Any], n: int) -> Integers:
+        """Return w (n,) of such a secret. Raises `LookupError`, `TypeError` or `ValueError` for what is none."""
+
+    def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the public vectors a (N, n) int8 of inputs X (N, 2, d) with z₀ ≠ 0."""
+        return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
+
+    def equations(self, X: NDArray[np.int8], Y: Floats) -> "Equations":
+        """Return the equations in examples X (N, 2, d), Y (N, 2, d).
+
+        Raises `InputError` for arrays of other shapes, and where labels do not fit A.
+        """
+        if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or self.dim not in (None, X.shape[2]):
+            raise InputError(f"X and Y must both have shape (N, 2, {self.dim}), got {X.shape} and {Y.shape}")
+        rows, A = informative(X), self.offset
+        shown = self.levels(X[rows, 0, 0] * Y[rows, 0, 0] - A)
+        with np.errstate(invalid="ignore"):  # of numbers that no integer holds, which are refused
+            level = np.rint(shown).astype(np.int64)
+        if not ((np.abs(shown - level) < 1e-6) & (level >= 0) & (level < self.p)).all():
+            raise InputError(f"labels do not fit the offset A = {A} in `public`: were X and Y changed?")
+        return self.rows(self.vectors(X[rows]), level)
+
+    def rows(self, a: NDArray[np.int8], level: Integers) -> "Equations":
+        """Return vectors a (N, n) and levels (N,) with what is public beside them."""
+        if self.sparsity is not None and self.sparsity > a.shape[1]:
+            raise InputError(
+                f"`public` states a secret of {self.sparsity} coordinates, and there are {a.shape[1]}: was it changed?"
+            )
+        kind = type(self)
+        return Equations(a, level, self.q, self.p, kind, self.sparsity, self.flip, self.noise, self.heads)
+
+    def shown(self, levels: Integers) -> Floats:
+        """Return A + what shows these levels (N,)."""
+        return np.asarray(self.offset + self.values(levels))
+
     @property
-    def requires(self) -> tuple[str, ...]:
-        """Public parameters without which nothing follows from labels."""
+    def offset(self) -> float:
+        """A. Raises `InputError` where it is not public."""
+        return _public("A", self.A)
 
-    def sizes(self, public: Public) -> tuple[int, int]:
-        """q and p."""
-
-    def weight(self, public: Public) -> int | None:
-        """How many coordinates of w are not 0, where that is public."""
-
-    def heads(self, public: Public) -> int | None:
-        """The number of heads, where labels stop being right beyond what so many reach; None where all are right."""
-
-    def levels(self, values: Floats) -> Floats:
-        """The levels of informative labels (N,) less their offset A; no integers from 0 to p - 1 where it is none."""
-
-    def values(self, levels: Integers) -> NDArray[Any]:
-        """The same back: labels less A, without noise."""
-
-    def write(self, w: Integers) -> dict[str, list[int]]:
-        """w (n,), centred in (-q/2, q/2], as files write this family's secrets."""
-
-    def read(self, secret: Mapping[str, Any], n: int) -> Integers:
-        """w (n,) of such a secret. Raises `LookupError`, `TypeError` or `ValueError` for what is none."""
+    def predict(self, secret: Mapping[str, Any], X: NDArray[np.int8]) -> Floats:
+        """Return the noiseless labels (N, 2, d) of X (N, 2, d) under a secret as files write it."""
+        w, rows = self.read(secret, X.shape[2] - 1), informative(X)
+        t = self.vectors(X[rows]).astype(np.int64) @ w
+        ends = span(w, self.q, self.p, self.heads, self.gadget == "dot")
+        if ends is not None:  # beyond the last change that a head makes, its level goes on
+            t = t.clip(ends[0], ends[1] - 1)
+        value = np.full(len(X), _public("C", self.C))
+        value[rows] = self.shown(modular.level(t, self.q, self.p))
+        Y = np.zeros(X.shape)
+        Y[:, :, 0] = X[:, :, 0] * value[:, None]
+        return Y
 
 
-@dataclass(frozen=True)
-class Signs:
+class HiddenSet(Hidden):
     """Labels A + (-1)^t of a sum t of bits: q = p = 2, and the secret is the support of w in coordinates 1..n.
 
-    >>> SIGNS.levels(np.array([1.0, -1.0])).tolist(), SIGNS.write(np.array([0, 1, 1]))
+    >>> HiddenSet.levels(np.array([1.0, -1.0])).tolist(), HiddenSet.write(np.array([0, 1, 1]))
     ([0.0, 1.0], {'support': [2, 3]})
     """
 
-    requires: tuple[str, ...] = ("heads",)
+    requires = ("heads",)
 
-    def sizes(self, public: Public) -> tuple[int, int]:
-        """2 and 2."""
-        return 2, 2
+    @classmethod
+    def of(cls, public: Public) -> Self:
+        """Parse `heads` and `gadget`: all labels are right; s is `bits`, or what the heads hide (theory 1.1, 1.5)."""
+        _require(public, "gadget", *cls.requires)
+        hidden = bits(public["gadget"], int(public["heads"]), bool(public.get("balance")))
+        return cls._of(public, 2, 2, int(public.get("bits") or hidden), None)
 
-    def weight(self, public: Public) -> int:
-        """s, as the heads hide it where it is not stated; with `balance` one head makes C = 0 and hides no bits."""
-        heads, balance = int(public["heads"]), bool(public.get("balance"))
-        return int(public.get("bits") or bits(public["gadget"], heads, balance))
-
-    def heads(self, public: Public) -> None:
-        """Every label is right."""
-
-    def levels(self, values: Floats) -> Floats:
-        """t of (-1)^t."""
+    @staticmethod
+    def levels(values: Floats) -> Floats:
         return (1 - values) / 2
 
-    def values(self, levels: Integers) -> Integers:
-        """(-1)^t."""
+    @staticmethod
+    def values(levels: Integers) -> Integers:
         return 1 - 2 * levels
 
-    def write(self, w: Integers) -> dict[str, list[int]]:
-        """The support, ascending from 1."""
+    @staticmethod
+    def write(w: Integers) -> dict[str, list[int]]:
         return {"support": [int(j) + 1 for j in np.flatnonzero(w)]}
 
-    def read(self, secret: Mapping[str, Any], n: int) -> Integers:
-        """The indicator of the support."""
+    @staticmethod
+    def read(secret: Mapping[str, Any], n: int) -> Integers:
         w = np.zeros(n, dtype=np.int64)
         w[np.array(secret["support"], dtype=np.int64) - 1] = 1
         return w
 
 
-@dataclass(frozen=True)
-class Levels:
+class HiddenVector(Hidden):
     """Labels A + ⌊p t/q⌋ of t mod q; the secret is w, centred in (-q/2, q/2].
 
-    >>> LEVELS.read({"w": [0, -3, 3]}, 3).tolist()
+    >>> HiddenVector.read({"w": [0, -3, 3]}, 3).tolist()
     [0, -3, 3]
     """
 
-    requires: tuple[str, ...] = ("modulus", "levels")
+    requires = ("modulus", "levels")
 
-    def sizes(self, public: Public) -> tuple[int, int]:
-        """q and p as they are stated."""
-        return int(public["modulus"]), int(public["levels"])
+    @classmethod
+    def of(cls, public: Public) -> Self:
+        """Parse `modulus` and `levels`; exact instances have a head between every two levels, so none is short."""
+        _require(public, "gadget", *cls.requires)
+        weight, heads = public.get("weight"), None if public.get("exact") else public.get("heads")
+        sparsity = None if weight is None else int(weight)
+        return cls._of(public, int(public["modulus"]), int(public["levels"]), sparsity, heads)
 
-    def weight(self, public: Public) -> int | None:
-        """That of a sparse secret."""
-        return None if public.get("weight") is None else int(public["weight"])
-
-    def heads(self, public: Public) -> int | None:
-        """As stated, but for exact instances, which have a head between every two levels."""
-        return None if public.get("exact") else public.get("heads")
-
-    def levels(self, values: Floats) -> Floats:
-        """The labels themselves."""
+    @staticmethod
+    def levels(values: Floats) -> Floats:
         return values
 
-    def values(self, levels: Integers) -> Integers:
-        """The levels themselves."""
+    @staticmethod
+    def values(levels: Integers) -> Integers:
         return levels
 
-    def write(self, w: Integers) -> dict[str, list[int]]:
-        """w itself."""
+    @staticmethod
+    def write(w: Integers) -> dict[str, list[int]]:
         return {"w": w.tolist()}
 
-    def read(self, secret: Mapping[str, Any], n: int) -> Integers:
-        """w itself."""
+    @staticmethod
+    def read(secret: Mapping[str, Any], n: int) -> Integers:
         w = np.zeros(n, dtype=np.int64)
         w[:] = secret["w"]
         return w
 
 
-SIGNS, LEVELS = Signs(), Levels()
+@dataclass(frozen=True)
+class Equations:
+    """Rows a (N, n) int8 with levels (N,) int64: level = ⌊p·(⟨w, a⟩ mod q)/q⌋ up to noise (theory 1.4).
+
+    Parity is the case q = p = 2. `kind` says how the family writes w; all else as of `Hidden`.
+    """
+
+    a: NDArray[np.int8]
+    level: Integers
+    q: int
+    p: int
+    kind: type[Hidden] = HiddenVector
+    sparsity: int | None = None
+    flip: float = 0.0
+    noise: float = 0.0
+    heads: int | None = None
+
+    def __len__(self) -> int:
+        return int(self.level.shape[0])
+
+    @property
+    def n(self) -> int:
+        return int(self.a.shape[1])
+
+    @property
+    def are_parities(self) -> bool:
+        """Whether they are the parities of a set whose size is public: right, or wrong with probability `flip`."""
+        return self.q == 2 and self.sparsity is not None and not self.noise
+
+    def rows(self, index: Integers | NDArray[np.bool_] | slice) -> "Equations":
+        """Return some of the rows."""
+        return replace(self, a=self.a[index], level=self.level[index])
+
+    def field(self) -> tuple[Any, Any]:
+        """Return rows a (N, n) and levels (N,) as elements of Z_q, arrays of `galois`: of parities a w = level holds.
+
+        Raises `InputError` unless q is a prime of at most 2^16.
+
+        >>> rows = Equations(np.eye(2, dtype=np.int8), np.array([1, 0]), q=2, p=2)
+        >>> a, level = rows.field()
+        >>> np.linalg.solve(a, level)
+        GF([1, 0], order=2)
+        """
+        return modular.field(self.a, self.q), modular.field(self.level, self.q)
+
+    def agreement(self, w: Integers) -> float:
+        """Return the fraction of rows whose level w reproduces."""
+        t = self.a.astype(np.int64) @ np.asarray(w, dtype=np.int64)
+        return float(np.mean(modular.level(t, self.q, self.p) == self.level)) if len(self) else 0.0
+
+    def secret(self, w: Integers) -> dict[str, list[int]]:
+        """Return w (n,) as `generate` writes secrets of the family: for rounding centred in (-q/2, q/2].
+
+        >>> Equations(np.zeros((0, 3), np.int8), np.zeros(0, np.int64), 7, 7).secret(np.array([0, 4, 3]))
+        {'w': [0, -3, 3]}
+        """
+        return self.kind.write(modular.centred(np.asarray(w, dtype=np.int64) % self.q, self.q))
+
+
+def _public(name: str, value: float | None) -> float:
+    if value is None:
+        raise InputError(f"the public parameters lack {name}; sample the examples anew")
+    return value
+
+
+def _require(public: Public, *names: str) -> None:
+    if missing := {*names} - public.keys():
+        raise InputError(f"the public parameters lack {', '.join(sorted(missing))}; sample the examples anew")
+
+
+def span(w: NDArray[np.int64], q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:
+    """Return the integers low..high-1 at which `heads` heads show the level of the secret w (n,), centred.
+
+    None where they show it everywhere.
+
+    >>> span(np.array([40, 40, 40, -30]), 97, 2, 2, False)
+    (0, 146)
+    """
+    up, down = int(w[w > 0].sum()), int(w[w < 0].sum())
+    low, high = (down - up, up - down) if dot else (down, up)
+    cell = modular.cell(low, q, p)
+    if heads is None or heads > modular.cell(high, q, p) - (cell + 1 - cell % p):
+        return None
+    first = modular.nearest_changes((low + high) / 2, heads, q, p)
+    return modular.change(first - 1, q, p), modular.change(first + heads, q, p)

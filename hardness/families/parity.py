@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.base import Checks, Family, Secret, expect
 from hardness.families.concepts import ParityConcepts
-from hardness.families.linear import SIGNS, LinearLabels
+from hardness.families.linear import HiddenSet
 from hardness.families.reach import log2_parities
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import sharp, wide
@@ -82,7 +82,7 @@ class Parity(Family):
     heads_meaning: ClassVar[str] = (
         "size of the hidden set: s = m (diag), m/2 (dot) or at most 2m - 1 (sharp, wide)"
     )
-    linear: ClassVar[LinearLabels] = SIGNS
+    linear: ClassVar[type[HiddenSet]] = HiddenSet
 
     def __post_init__(self) -> None:
         super().__post_init__()

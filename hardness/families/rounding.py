@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.base import Checks, Family, Secret, expect
 from hardness.families.concepts import RoundingConcepts
-from hardness.families.linear import LEVELS, LinearLabels
+from hardness.families.linear import HiddenVector
 from hardness.families.reach import log2_roundings
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
@@ -76,7 +76,7 @@ class Rounding(Family):
     heads_meaning: ClassVar[str] = (
         "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"
     )
-    linear: ClassVar[LinearLabels] = LEVELS
+    linear: ClassVar[type[HiddenVector]] = HiddenVector
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -14,8 +14,9 @@ from hardness.attacks.acceptance import trusted
 from hardness.attacks.bkw import bkw_stream
 from hardness.attacks.bkw_plan import bias_of, plan
 from hardness.attacks.bkw_solve import ascend, peaks, share, step, sums, vanishing
-from hardness.attacks.equations import extract, labels, span
+from hardness.attacks.equations import extract, labels
 from hardness.attacks.packed import Packed, Stream, pack, turns, words_for
+from hardness.families.linear import span
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.kernels import bkw as kernels_bkw

@@ -13,7 +13,7 @@ from hardness.attacks import Public
 from hardness.attacks.cost import UNREACHED, Line, Log2Cost
 from hardness.attacks.estimates.candidates import log2_rows_to_test, rows_a_candidate
 from hardness.attacks.gaussian import FULL_RANK
-from hardness.families.linear import SIGNS
+from hardness.families.linear import HiddenSet
 from hardness.sq.bounds.switches import top_eigenvalue
 
 LF2_STEPS = 8
@@ -31,7 +31,7 @@ def guarantee(public: Public) -> str:
 
 def lines(public: Public, tolerance: float) -> list[Line]:
     """(name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
-    n, size = int(public["dim"]) - 1, SIGNS.weight(public)
+    n, size = int(public["dim"]) - 1, HiddenSet.of(public).sparsity or 0
     eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
     it = _Noisy(n, min(size, n - size), eta, mu)
     return [

@@ -14,7 +14,7 @@ from hardness.attacks.estimates import parity
 from hardness.attacks.estimates.candidates import log2_rows_to_test, rows_a_candidate
 from hardness.attacks.lattice_plan import unbounded as unbounded_lattice
 from hardness.families.concepts import RoundingConcepts
-from hardness.families.linear import LEVELS
+from hardness.families.linear import HiddenVector
 from hardness.gadgets.modular import preimages
 from hardness.sq.bounds.rounding import FEW_HEADS, log2_window_bound
 
@@ -108,7 +108,7 @@ class _Rounded:
 
     @property
     def weight(self) -> int | None:
-        return LEVELS.weight(self.public)
+        return HiddenVector.of(self.public).sparsity
 
     @property
     def noise(self) -> float:
@@ -125,7 +125,7 @@ class _Rounded:
 
     @property
     def heads(self) -> int | None:
-        return LEVELS.heads(self.public)
+        return HiddenVector.of(self.public).heads
 
     @cached_property
     def deviation(self) -> float:
@@ -167,7 +167,7 @@ class _Rounded:
 def _query_bound(it: _Rounded, tolerance: float) -> Log2Cost | str:
     if it.weight is not None:
         return "the bound is for dense uniform secrets"
-    concepts = RoundingConcepts(it.n, it.q, it.p, "dot" if it.dot else "diag", LEVELS.heads(it.public))
+    concepts = RoundingConcepts(it.n, it.q, it.p, "dot" if it.dot else "diag", it.heads)
     log2_queries = log2_window_bound(concepts, tolerance)
     if log2_queries > 0:
         return Log2Cost(log2_queries, 0.0, 0.0)

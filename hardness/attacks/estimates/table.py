@@ -13,17 +13,20 @@ from typing import Any, cast
 from hardness import families
 from hardness.attacks import Public
 from hardness.attacks.cost import EstimateFailed, Log2Cost, NotPriced
-from hardness.attacks.equations import stated_labels
+from hardness.attacks.equations import stated
 from hardness.attacks.estimates import parity, rounding
 from hardness.errors import InputError
 from hardness.families import Family
-from hardness.families.linear import LEVELS, SIGNS, LinearLabels
+from hardness.families.linear import Hidden, HiddenSet, HiddenVector
 from hardness.instance import Instance
 from hardness.io.rounding import at_least_power
 from hardness.sq.tolerance import check_tolerance
 
 TOLERANCE = 0.05
-MODELS = {SIGNS: parity, LEVELS: rounding}  # by how labels show the equations
+MODELS: dict[type[Hidden], Any] = {
+    HiddenSet: parity,
+    HiddenVector: rounding,
+}  # by how labels show the equations
 # What an estimate depends on, beside what labels require; the heads of a rounding instance are not among them.
 COUNTED = ("family", "dim", "gadget", "modulus", "levels", "weight", "noise", "flip")
 
@@ -58,9 +61,9 @@ def estimates(public: Public, tolerance: float = TOLERANCE) -> list[Estimate]:
     return [_line(name, source, compute) for name, source, compute in model.lines(public, tolerance)]
 
 
-def _coding(public: Public) -> LinearLabels:
-    """How labels show the secret. Raises `InputError` where no costs are known for that."""
-    coding = stated_labels(public)
+def _coding(public: Public) -> type[Hidden]:
+    """Return how labels show the secret. Raises `InputError` where no costs are known for that."""
+    coding = stated(public)
     if coding is None or coding not in MODELS:
         raise InputError(
             f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding"

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.linear import LinearLabels
+from hardness.families.linear import Hidden
 from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
@@ -46,7 +46,7 @@ def _recover(instance: Instance, oracle: Membership, seed: int) -> dict[str, Any
     """What the kind of layer allows: `secret` or `layer_error`, whether it is `right`, `predicted` and `floor`."""
     teacher, linear = instance.teacher, instance.family.linear
     if isinstance(teacher, Gadget) and linear is not None:
-        return _equations(instance, linear, oracle, seed)
+        return _equations(instance, linear.of(instance.public(0)), oracle, seed)
     if isinstance(teacher, MultiHeadAttention):
         return _layer(instance, teacher, oracle, seed)
     raise InputError(
@@ -54,20 +54,19 @@ def _recover(instance: Instance, oracle: Membership, seed: int) -> dict[str, Any
     )
 
 
-def _equations(instance: Instance, linear: LinearLabels, oracle: Membership, seed: int) -> dict[str, Any]:
+def _equations(instance: Instance, hidden: Hidden, oracle: Membership, seed: int) -> dict[str, Any]:
     """A secret w mod q: bit by bit where q is 2, else by bisection."""
     from hardness.attacks.membership import structured
 
-    public, n = instance.public(0), instance.family.dim - 1
-    q, p = linear.sizes(public)
+    n, q, p = instance.family.dim - 1, hidden.q, hidden.p
     if q == 2:
-        w: NDArray[np.int64] | None = structured.parity(oracle, public, linear)
+        w: NDArray[np.int64] | None = structured.parity(oracle, hidden)
         counts = {"predicted": n, "floor": instance.family.log2_secrets()}
     else:
-        w = structured.rounding(oracle, public, linear, np.random.default_rng(seed))
+        w = structured.rounding(oracle, hidden, np.random.default_rng(seed))
         counts = {"predicted": structured.predicted(n, q, p), "floor": membership_floor(n, q, p)}
-    right = w is not None and np.array_equal(w, linear.read(instance.secret, n))
-    return {"secret": None if w is None else linear.write(w), "right": right, **counts}
+    right = w is not None and np.array_equal(w, hidden.read(instance.secret, n))
+    return {"secret": None if w is None else hidden.write(w), "right": right, **counts}
 
 
 def _layer(instance: Instance, teacher: MultiHeadAttention, oracle: Membership, seed: int) -> dict[str, Any]:

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness.attacks import Public
-from hardness.families.linear import LinearLabels
+from hardness.families.linear import Hidden
 from hardness.gadgets import modular
 from hardness.sq.oracle import Membership
 
@@ -19,19 +18,19 @@ TABLE_ENTRIES = 2**27  # entries of a table of lists that agree with the answers
 SAMPLE, LOG2_SUMS = 1000, 9  # lists and log2 of sums among which the most even split is looked for
 
 
-def parity(oracle: Membership, public: Public, linear: LinearLabels) -> Integers:
+def parity(oracle: Membership, hidden: Hidden) -> Integers:
     """The indicator w (n,) of the hidden set: tokens that differ in the gate and in coordinate j show whether it has j.
 
     >>> from hardness import families
     >>> from hardness.instance import Instance
     >>> instance = Instance.generate(families.get("parity")(dim=9, heads=3), seed=0)
     >>> oracle = Membership(instance.teacher, 2, 9)
-    >>> w = parity(oracle, instance.public(0), instance.family.linear)
+    >>> w = parity(oracle, instance.family.linear.of(instance.public(0)))
     >>> np.flatnonzero(w).tolist() == (instance.secret["support"] - 1).tolist(), oracle.ledger.queries
     (True, 8)
     """
     labels = np.array([_shown(oracle, [j]) for j in range(1, oracle.shape[1])])
-    return np.rint(linear.levels(labels - float(public["A"]))).astype(np.int64)
+    return np.rint(hidden.levels(labels - hidden.offset)).astype(np.int64)
 
 
 def _shown(oracle: Membership, places: list[int]) -> float:
@@ -50,7 +49,7 @@ def predicted(n: int, q: int, p: int) -> int:
     return n * (1 + ceil(log2(-(-q // p))))
 
 
-def rounding(oracle: Membership, public: Public, linear: LinearLabels, rng: Generator) -> Integers | None:
+def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | None:
     """The secret (n,), centred residues mod q, or None where no queries of this kind determine it.
 
     (1) The list of all values of the first few coordinates that agree with the answers, one coordinate more at a time,
@@ -59,11 +58,11 @@ def rounding(oracle: Membership, public: Public, linear: LinearLabels, rng: Gene
     that no known sum splits waits until more is known. The answer is right where the oracle's are, as no other agrees
     (theory 2.9).
     """
-    (q, p), n = linear.sizes(public), oracle.shape[1] - 1
+    q, p, n = hidden.q, hidden.p, oracle.shape[1] - 1
 
     def level(places: list[int]) -> int:
-        label = _shown(oracle, [j + 1 for j in places]) - float(public["A"])
-        return round(float(linear.levels(np.array(label))))
+        label = _shown(oracle, [j + 1 for j in places]) - hidden.offset
+        return round(float(hidden.levels(np.array(label))))
 
     head = _head(level, n, q, p, rng)
     if head is None:
