@@ -25,7 +25,7 @@ ARRAYS = "datasets.features.features.Array2DExtensionType"
 
 @dataclass(frozen=True)
 class Examples:
-    """Labelled examples: X (n, k, d) int8 of ±1 and Y (n, k, d) float64."""
+    """Labelled examples: X (n, k, d) int8 of ±1, or float64 where inputs are Gaussian, and Y (n, k, d) float64."""
 
     X: Signs
     Y: NDArray[np.float64]

@@ -75,6 +75,20 @@ def uniform(key: Words, start: int, count: int) -> NDArray[np.float64]:
     return ((_raw(key, start, count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
 
+def gaussian(seed: int, start: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
+    """Return examples start.. of an endless stream of normal tokens, of `shape` (n, k, d), the same in any chunks.
+
+    >>> whole = gaussian(0, 0, (100, 2, 3))
+    >>> bool((gaussian(0, 40, (9, 2, 3)) == whole[40:49]).all())
+    True
+    """
+    from scipy.special import ndtri
+
+    count, each = shape[0], shape[1] * shape[2]
+    numbers = uniform(philox_key(seed, 3), start * each, count * each)
+    return np.asarray(ndtri(numbers).reshape(shape), dtype=np.float64)
+
+
 def _raw(key: Words, start: int, count: int, period: int = 1, mask: int = 2**64 - 1) -> Words:
     """Words start..start + count - 1 of the stream of a key, the last of each `period` cut to `mask`."""
     if count >= 2**60:  # more than numpy can even ask for

@@ -67,6 +67,7 @@ class Family(ABC):
     bias: float = 0.0  # of the products of examples that are learned from (theory 2.9)
     flip: float = 0.0  # probability of a flipped sign of an example's label
     noise: float = 0.0  # standard deviation of the noise on an example's level
+    inputs: Literal["sign", "gaussian"] = "sign"  # law of the features; Gaussian ones only of a dense layer
     open_variance: ClassVar[float | None] = (
         None  # of real-valued labels of rows with z_0 != 0, where it is known
     )

@@ -33,6 +33,7 @@ from hardness.tokens import (
     CHUNK,
     TokenStream,
     Words,
+    gaussian,
     load_compiled,
     philox_key,
     uniform,
@@ -137,6 +138,9 @@ class Instance:
         ((100, 2), True, True)
         """
         family = self.family
+        if family.inputs == "gaussian":
+            X = gaussian(seed, start, (count, family.tokens, family.dim))
+            return Examples(cast(Any, X), self.layer()(X))
         words = TokenStream(seed, family.tokens, family.dim, 0.0 if fair else family.bias).packed(
             start, count
         )
@@ -205,7 +209,9 @@ class Instance:
     def chunks(
         self, count: int, seed: int, lean: bool = False
     ) -> Iterator[Examples] | Iterator[LeanExamples]:
-        """Return the same examples in chunks of bounded memory."""
+        """Return the same examples in chunks of bounded memory; `InputError` for Gaussian ones, as files hold signs."""
+        if self.family.inputs == "gaussian":
+            raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
         load_compiled(count * self.family.tokens * words_per_token(self.family.dim))
         for start in range(0, count, CHUNK):
             yield self.examples(min(CHUNK, count - start), seed, start, lean=lean)
