@@ -213,8 +213,10 @@ class Instance:
         if self.family.inputs == "gaussian":
             raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
         load_compiled(count * self.family.tokens * words_per_token(self.family.dim))
-        for start in range(0, count, CHUNK):
-            yield self.examples(min(CHUNK, count - start), seed, start, lean=lean)
+        # A lean chunk stays in the second-level cache, about 1 MB at d = 64; of the others most time goes into Y.
+        size = CHUNK // 8 if lean else CHUNK
+        for start in range(0, count, size):
+            yield self.examples(min(size, count - start), seed, start, lean=lean)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
         """What may stand beside examples: parameters, label offsets and the sampling seed.

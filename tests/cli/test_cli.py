@@ -116,7 +116,7 @@ def test_export_writes_the_dense_layer(parity_file, tmp_path):
 
 
 def test_help_imports_no_more_than_the_family_it_is_about():
-    """What makes it quick; how quick it is, benchmarks/bench_startup.py measures."""
+    """What makes it quick; how quick it is, benchmarks/bench_commands.py measures."""
     heavy = {"numpy", "scipy", "numba", "sklearn", "sympy", "matplotlib", "hardness.families.parity"}
     commands = ("--help", "generate --help", "estimate --help", "study run --help", "generate parrity")
     assert not heavy & imported_by(*commands)
