@@ -151,12 +151,12 @@ def unpack(words: Words, dim: int) -> Signs:
     array([[ 1, -1,  1]], dtype=int8)
     """
     if dim % 8 == 0 and compiled_pays(words.size):
-        from hardness.kernels.bits import signs
+        from hardness.kernels.bits import signs as fill
 
         # The bytes that hold signs, and eight signs of a byte as one word: both little-endian.
         octets = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)[..., : dim // 8]
         out = np.empty((*words.shape[:-1], dim), dtype=np.int8)
-        signs(octets.ravel(), out.reshape(-1).view("<u8"))
+        fill(octets.ravel(), out.reshape(-1).view("<u8"))
         return out
     signs = unpack_bits(words, dim).view(np.int8)
     np.multiply(signs, -2, out=signs)

@@ -122,6 +122,10 @@ class Instance:
     def examples(
         self, count: int, seed: int, start: int = 0, fair: bool = False, *, lean: Literal[True]
     ) -> LeanExamples: ...
+    @overload
+    def examples(
+        self, count: int, seed: int, start: int = 0, fair: bool = False, *, lean: bool
+    ) -> Examples | LeanExamples: ...
     def examples(
         self, count: int, seed: int, start: int = 0, fair: bool = False, lean: bool = False
     ) -> Examples | LeanExamples:
@@ -206,9 +210,7 @@ class Instance:
     def chunks(self, count: int, seed: int, lean: Literal[False] = False) -> Iterator[Examples]: ...
     @overload
     def chunks(self, count: int, seed: int, lean: Literal[True]) -> Iterator[LeanExamples]: ...
-    def chunks(
-        self, count: int, seed: int, lean: bool = False
-    ) -> Iterator[Examples] | Iterator[LeanExamples]:
+    def chunks(self, count: int, seed: int, lean: bool = False) -> Iterator[Examples | LeanExamples]:
         """Return the same examples in chunks of bounded memory; `InputError` for Gaussian ones, as files hold signs."""
         if self.family.inputs == "gaussian":
             raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
