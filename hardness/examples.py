@@ -19,9 +19,6 @@ from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
 from hardness.tokens import Signs, Words, compiled_pays, pack
 
-KINDS = {"X": "int8", "Y": "float64"}  # columns of a .parquet file
-ARRAYS = "datasets.features.features.Array2DExtensionType"
-
 
 @dataclass(frozen=True)
 class Examples:
@@ -182,34 +179,38 @@ def _write_npz(
 def _write_parquet(
     path: Path, shape: tuple[int, int, int], chunks: Callable[[], Iterator[Examples]], note: str
 ) -> None:
+    pa, pq = _pyarrow()
+    schema = _schema(shape[1], shape[2]).with_metadata({"public": note, "shape": json.dumps(shape[1:])})
+    with pq.ParquetWriter(path, schema) as writer:
+        for chunk in chunks():
+            columns = []
+            for name in schema.names:
+                lists = pa.array(getattr(chunk, name).ravel())
+                for size in (shape[2], shape[1]):
+                    lists = pa.FixedSizeListArray.from_arrays(lists, size)
+                columns.append(lists)
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def _schema(tokens: int, dim: int) -> Any:
+    """Return the columns X, of int8, and Y, of float64: an example is `tokens` lists of `dim` numbers."""
+    pa, _ = _pyarrow()
+    return pa.schema(
+        {
+            name: pa.list_(pa.list_(kind, dim), tokens)
+            for name, kind in (("X", pa.int8()), ("Y", pa.float64()))
+        }
+    )
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    """Return pyarrow and its Parquet. Raises `InputError` where it is not installed."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-
-    def lists(flat: NDArray[Any]) -> Any:
-        """Entries (n, k, d) as n lists of k lists of d."""
-        lists = pa.array(flat.ravel())
-        for sizes in (shape[2], shape[1]):
-            lists = pa.ListArray.from_arrays(pa.array(np.arange(0, len(lists) + 1, sizes), pa.int32()), lists)
-        return lists
-
-    def column(name: str, kind: str) -> Any:
-        """A column that Hugging Face `datasets` reads as its Array2D, and whoever has it not as lists of lists."""
-        named = {"ARROW:extension:name": ARRAYS, "ARROW:extension:metadata": json.dumps([shape[1:], kind])}
-        return pa.field(name, pa.list_(pa.list_(pa.type_for_alias(kind))), metadata=named)
-
-    columns = {name: {"_type": "Array2D", "shape": shape[1:], "dtype": kind} for name, kind in KINDS.items()}
-    stated = {
-        "public": note,
-        "shape": json.dumps(shape[1:]),
-        "huggingface": json.dumps({"info": {"features": columns}}),
-    }
-    schema = pa.schema([column(*pair) for pair in KINDS.items()], metadata=stated)
-    with pq.ParquetWriter(path, schema) as writer:
-        for chunk in chunks():
-            writer.write_table(pa.table([lists(getattr(chunk, name)) for name in KINDS], schema=schema))
+    return pa, pq
 
 
 def read(path: Path) -> tuple[Examples, dict[str, Any]]:
@@ -251,12 +252,8 @@ def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[Any]:
-    """A .parquet file as pyarrow opens it; what is wrong with it is said in one line. Raises `InputError`."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
+    """Open a .parquet file by pyarrow. Raises `InputError`, in one line, for whatever is wrong with it."""
+    pa, pq = _pyarrow()
     regular(path)
     try:
         with pq.ParquetFile(path) as file:
@@ -273,50 +270,26 @@ def _parquet(path: Path) -> Iterator[Any]:
 
 
 def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
+    """Read fixed-size lists, as written here, or lists of any sizes, as files of 0.3 and before have."""
     with _parquet(path) as file:
-        import pyarrow as pa
-
-        meta, kinds = file.schema_arrow.metadata or {}, {f.name: f.type for f in file.schema_arrow}
-        shape = schemas.parse(meta[b"shape"], f"`shape` of {path}")
+        stated = file.schema_arrow.metadata or {}
+        shape = schemas.parse(stated[b"shape"], f"`shape` of {path}")
         if not (isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n > 0 for n in shape)):
             raise InputError(f"{path} has no shape of tokens: make it anew")
-        for name, kind in KINDS.items():
-            if not _nested(kinds[name], pa.type_for_alias(kind)):
-                raise InputError(f"{path} holds no lists of lists of {kind} in {name}: make it anew")
-        require_memory(20.0 * file.metadata.num_rows * shape[0] * shape[1], str(path), "read it in parts")
-        _check_entries(file.metadata, shape[0] * shape[1], path)
-        table = file.read(["X", "Y"])
-        X, Y = (_entries(table[name].chunks, shape) for name in KINDS)
-        return X, Y, meta[b"public"].decode()
-
-
-def _check_entries(metadata: Any, size: int, path: Path) -> None:
-    """Raise `InputError` unless every column of every group of rows holds `size` entries a row, by the file's own
-    account: a list of any length takes a few bytes."""
-    for group in (metadata.row_group(i) for i in range(metadata.num_row_groups)):
-        for column in (group.column(i) for i in range(group.num_columns)):
-            if column.num_values != group.num_rows * size:
-                raise InputError(
-                    f"{path} holds {column.num_values} entries in {group.num_rows} rows of {size}: make it anew"
-                )
-
-
-def _nested(kind: Any, leaf: Any) -> bool:
-    """Whether a type of columns is that of lists of lists of `leaf`."""
-    lists = getattr(kind, "storage_type", kind)  # where `datasets` is loaded, a type of its own wraps them
-    inner: Any = getattr(lists, "value_type", None)
-    return all(str(each).startswith("list<") for each in (lists, inner)) and bool(inner.value_type == leaf)
-
-
-def _entries(chunks: list[Any], shape: list[int]) -> NDArray[Any]:
-    """Lists of lists, chunk by chunk, as an array (n, k, d). Raises `ValueError` for lists of other lengths."""
-    parts = []
-    for chunk in chunks:
-        rows = getattr(chunk, "storage", chunk)
-        tokens = rows.flatten()
-        if [each.value_lengths().unique().to_pylist() for each in (rows, tokens)] != [
-            [size] for size in shape
-        ]:
-            raise ValueError(f"its rows are not {shape[0]} lists of {shape[1]}")
-        parts.append(np.asarray(tokens.flatten()).reshape(len(rows), *shape))
-    return np.concatenate(parts)
+        rows, size = file.metadata.num_rows, shape[0] * shape[1]
+        require_memory(20.0 * rows * size, str(path), "read it in parts")
+        # By the file's own account: a list of any length takes a few bytes.
+        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        for group in groups:
+            for column in (group.column(i) for i in range(group.num_columns)):
+                if column.num_values != group.num_rows * size:
+                    raise InputError(
+                        f"{path} holds {column.num_values} entries in {group.num_rows} rows of {size}: make it anew"
+                    )
+        arrays = []
+        for field in _schema(*shape):
+            column = file.read([field.name])[field.name].combine_chunks()
+            # Where `datasets` is loaded, a type of its own wraps the lists that 0.3 wrote.
+            lists = getattr(column, "storage", column).cast(field.type)
+            arrays.append(lists.flatten().flatten().to_numpy().reshape(rows, *shape))
+        return arrays[0], arrays[1], stated[b"public"].decode()

@@ -1,7 +1,4 @@
-"""Arrays of an uncompressed .npz file, read as untrusted: nothing is evaluated, and sizes come before memory.
-
-`numpy.load` takes compressed members of any size; the lab's files need none.
-"""
+"""Arrays of .npy files and .npz archives from others, read by numpy without pickle, and no larger than their file."""
 
 import zipfile
 import zlib
@@ -12,19 +9,18 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.io.files import is_instance, regular
 from hardness.io.texts import sanitize
 
-HEADER_BYTES = 10_000  # bytes of a header
-
 
 def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArray[Any]]:
-    """The arrays `kinds` names, with the type ("<U" of any length) and the number of axes it says.
+    """Return the arrays that `kinds` names, with their types ("<U" of any length) and numbers of axes, of an archive.
 
-    Raises `InputError` on a file that is not there, or is anything but an archive of such members.
+    Raises `InputError` on a file that is not there, or holds anything else under these names.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -32,12 +28,21 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
     ...     arrays(Path(folder) / "a.npz", {"X": ("<f8", 2)})["X"].tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
+    found = {}
     with _opened(path) as archive:
-        return {name: _member(archive, f"{name}.npy", *kind) for name, kind in kinds.items()}
+        for name, (kind, axes) in kinds.items():
+            with _member(archive, name) as (file, size):
+                array = _array(file, f"{name}.npy", size)
+            if not array.dtype.str.startswith(kind) or array.ndim != axes:
+                raise InputError(
+                    f"{name}.npy must be {kind} with {axes} axes, got {array.dtype.str} with {array.ndim}"
+                )
+            found[name] = array
+    return found
 
 
 def length(path: Path, name: str) -> int:
-    """The first extent of an array, by its header alone. Raises `InputError` as `arrays` does, and of a number.
+    """Return the first extent of an array by its header alone. Raises `InputError` as `arrays` does, and of a number.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -45,16 +50,28 @@ def length(path: Path, name: str) -> int:
     ...     length(Path(folder) / "a.npz", "X")
     2
     """
-    with _opened(path) as archive, archive.open(f"{name}.npy") as file:
-        shape = _header(file, f"{name}.npy")[0]
+    with _opened(path) as archive, _member(archive, name) as (file, size):
+        shape = _shape(file, f"{name}.npy", size)
         if not shape:
             raise InputError(f"{name}.npy holds a number, no array")
         return shape[0]
 
 
+def integers(path: Path, longest: int) -> NDArray[np.int64]:
+    """Return the integers of an .npy file of at most `longest` bytes. Raises `InputError` on any other file."""
+    size = regular(path).stat().st_size
+    if size > longest:
+        raise InputError(f"{path} is longer than {longest >> 20} MiB")
+    with path.open("rb") as file:
+        array = _array(file, path.name, size)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{path.name} must hold integers, got {array.dtype.str}")
+    return array.astype(np.int64)
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """An archive, what is wrong with which is said in one line. Raises `InputError`."""
+    """Open an archive. Raises `InputError`, in one line, for whatever is wrong with it."""
     regular(path)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -74,41 +91,27 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         ) from error
 
 
-def integers(path: Path, longest: int) -> NDArray[np.int64]:
-    """The integers of an .npy file of at most `longest` bytes. Raises `InputError` on any other file."""
-    if regular(path).stat().st_size > longest:
-        raise InputError(f"{path} is longer than {longest >> 20} MiB")
-    with path.open("rb") as file:
-        shape, fortran, dtype = _header(file, path.name)
-        if dtype.kind not in "iu":
-            raise InputError(f"{path.name} must hold integers, got {dtype.str}")
-        if min(shape, default=0) < 0 or file.tell() + dtype.itemsize * prod(shape) != path.stat().st_size:
-            raise InputError(f"{path.name} holds fewer or more entries than its shape {shape} says")
-        return (
-            np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C").astype(np.int64)
-        )
-
-
-def _member(archive: zipfile.ZipFile, name: str, kind: str, axes: int) -> NDArray[Any]:
-    info = archive.getinfo(name)
-    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.file_size != info.compress_size:
-        raise InputError(f"{name} is compressed or encrypted")
+@contextmanager
+def _member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
+    """Open an array of an archive, and say its bytes: no more than the archive has, whatever that claims."""
+    info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as file:
-        shape, fortran, dtype = _header(file, name)
-        fits = dtype.kind == "U" if kind == "<U" else dtype.str == kind
-        if not fits or len(shape) != axes:
-            raise InputError(f"{name} must be {kind} with {axes} axes, got {dtype.str} with {len(shape)}")
-        # The archive may claim any size
-        held = min(info.file_size, Path(str(archive.filename)).stat().st_size)
-        if min(shape, default=0) < 0 or file.tell() + dtype.itemsize * prod(shape) != held:
-            raise InputError(f"{name} holds fewer or more entries than its shape {shape} says")
-        return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C")
+        yield file, min(info.file_size, Path(str(archive.filename)).stat().st_size)
 
 
-def _header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, order and type, read by numpy: nothing but literals is evaluated."""
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+def _array(file: IO[bytes], name: str, size: int) -> NDArray[Any]:
+    _shape(file, name, size)  # numpy makes room for as much as a header says
+    file.seek(0)
+    return np.asarray(npy.read_array(file, allow_pickle=False))
+
+
+def _shape(file: IO[bytes], name: str, size: int) -> tuple[int, ...]:
+    """Return the shape that the header of an array of `size` bytes says, by numpy: only literals are evaluated."""
     try:
-        return read[np.lib.format.read_magic(file)](file, max_header_size=HEADER_BYTES)
+        read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        shape, _, dtype = read[npy.read_magic(file)](file)
     except Exception as error:  # whatever numpy's parser raises on what is no header
         raise InputError(f"{name} has no header of an array of numbers or text") from error
+    if dtype.hasobject or min(shape, default=0) < 0 or file.tell() + dtype.itemsize * prod(shape) != size:
+        raise InputError(f"{name} holds fewer or more entries than its shape {shape} says")
+    return tuple(shape)

@@ -128,6 +128,32 @@ def test_file_round_trip_in_chunks(tmp_path, monkeypatch, suffix):
         assert json.loads(str(arrays["public"]))["sampling_seed"] == 7
 
 
+def test_parquet_files_of_version_0_3_are_read(tmp_path):
+    """They had lists of any sizes, with the metadata of an extension type of Hugging Face `datasets`."""
+    pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
+    instance = Instance.generate(Parity(9, 3, flip=0.3), seed=4)
+    whole, columns, fields = instance.examples(50, seed=7), [], []
+    for name, kind in (("X", "int8"), ("Y", "float64")):
+        lists = pa.array(getattr(whole, name).ravel())
+        for size in (9, 2):
+            offsets = pa.array(np.arange(0, len(lists) + 1, size), pa.int32())
+            lists = pa.ListArray.from_arrays(offsets, lists)
+        columns.append(lists)
+        kinds = {
+            "ARROW:extension:name": "datasets.features.features.Array2DExtensionType",
+            "ARROW:extension:metadata": json.dumps([[2, 9], kind]),
+        }
+        fields.append(pa.field(name, lists.type, metadata=kinds))
+    stated = {"public": json.dumps(instance.public(7)), "shape": "[2, 9]"}
+    with pq.ParquetWriter(tmp_path / "old.parquet", pa.schema(fields, metadata=stated)) as writer:
+        for rows in (slice(0, 20), slice(20, 50)):
+            writer.write_table(pa.table([column[rows] for column in columns], schema=writer.schema))
+    examples, public = read(tmp_path / "old.parquet")
+    assert np.array_equal(examples.X, whole.X)
+    assert np.array_equal(examples.Y, whole.Y)
+    assert public["sampling_seed"] == 7
+
+
 def test_shapes_and_signs_are_checked():
     with pytest.raises(InputError, match="share one shape"):
         Examples(np.ones((2, 2, 3), dtype=np.int8), np.ones((2, 2, 4)))

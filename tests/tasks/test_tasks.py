@@ -142,6 +142,9 @@ def test_a_parquet_file_is_a_data_set_of_hugging_face(
     monkeypatch.setitem(CLEAN, "HF_HUB_OFFLINE", "1")
     monkeypatch.setitem(CLEAN, "HF_HOME", str(tmp_path / "home"))
     features, shapes, same = run_script(tmp_path, DATASET).splitlines()
-    assert features == "Array2D(shape=(2, 12), dtype='int8') Array2D(shape=(2, 12), dtype='float64')"
+    assert (
+        features
+        == "List(List(Value('int8'), length=12), length=2) List(List(Value('float64'), length=12), length=2)"
+    )
     assert shapes == "(40, 2, 12) (40, 2, 12)"
     assert same == "True"
