@@ -142,7 +142,7 @@ class Instance:
         ((100, 2), True, True)
         """
         family = self.family
-        if family.inputs == "gaussian":
+        if family.inputs == "gaussian" and not lean:
             X = gaussian(seed, start, (count, family.tokens, family.dim))
             return Examples(cast(Any, X), self.layer()(X))
         words = TokenStream(seed, family.tokens, family.dim, 0.0 if fair else family.bias).packed(

@@ -87,6 +87,7 @@ def test_lean_examples_are_the_column_of_the_whole_ones_byte_for_byte(
     ("name", "parameters"),
     [
         ("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}),
+        ("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2, "inputs": "gaussian"}),
         ("nested", {"dim": 8, "size": 3, "block": 1}),
     ],
 )
