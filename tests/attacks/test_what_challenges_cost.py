@@ -55,21 +55,26 @@ def test_easy_settings_make_no_challenge(attack: str, line: str) -> None:
     assert not Path("c").exists()
 
 
+def slow(*values: object) -> object:
+    """A case for `make test-all`: of its attack another one is tried at every run."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 # Small enough for a test; the six settings of the first lines above take each attack a few seconds.
 OPENED = [
     ("few-heads", 20000, "rounding --dim 33 --modulus 1009 --levels 3 --heads 2"),
-    (
+    slow(
         "few-heads",
         40000,
         "rounding --dim 33 --modulus 97 --levels 2 --heads 2",
     ),  # 0, 1, 0: no mean, but pairs
-    ("few-heads", 30000, "rounding --dim 33 --modulus 97 --levels 4 --heads 5 --gadget dot"),
+    slow("few-heads", 30000, "rounding --dim 33 --modulus 97 --levels 4 --heads 5 --gadget dot"),
     ("junta", 4000, "rounding --dim 101 --modulus 4096 --levels 2 --weight 5"),
-    ("junta", 8000, "rounding --dim 101 --modulus 4096 --levels 2 --weight 4 --noise 20"),
-    ("junta", 20000, "rounding --dim 65 --modulus 97 --levels 8 --weight 4 --gadget dot"),
+    slow("junta", 8000, "rounding --dim 101 --modulus 4096 --levels 2 --weight 4 --noise 20"),
+    slow("junta", 20000, "rounding --dim 65 --modulus 97 --levels 8 --weight 4 --gadget dot"),
     ("means", 20000, "parity --dim 129 --heads 12 --flip 0.2 --bias 0.9"),
     ("means", 20000, "parity --dim 129 --heads 120 --flip 0.2 --bias 0.9"),  # the other coordinates are few
-    ("means", 60000, "parity --dim 65 --heads 5 --flip 0.05 --bias 0.3"),  # pairs
+    slow("means", 60000, "parity --dim 65 --heads 5 --flip 0.05 --bias 0.3"),  # pairs
     ("linearization", 2000, "rounding --dim 21 --modulus 7 --levels 3"),
 ]
 

@@ -207,7 +207,8 @@ def _junta(it: _Rounded) -> Log2Cost | str:
     """C(n, k) correlations of labels with products of k coordinates for the best k, and a table of 2^h labels.
 
     A label of h coordinates has variance r^(h-k) (1-r)^k on the products of k of them, in the mean over secrets, r
-    being the mean of |E exp(2πi a w_j u_j/q)|² over w_j != 0: half of it for diag, 3/8 for dot, where q is large.
+    being the mean of |E exp(2πi a w_j u_j/q)|² over w_j != 0: half of it for diag, 3/8 for dot, where q is large. Many
+    secrets show less than the mean, with dot above all, and cost some bits more.
     """
     h, n, q = it.weight, it.n, it.q
     if h is None:
