@@ -28,7 +28,7 @@ def means(equations: Equations, budget: int | None, seed: int, progress: Progres
     if len(known) < held_out:
         return Recovery.refused(f"{len(equations)} informative rows, {2 * held_out} are needed")
     n, s = equations.n, equations.sparsity or 0
-    v = (1 - 2 * known.a).astype(np.float32)
+    v = (1 - 2 * (known.a & 1)).astype(np.float32)  # dot: entries -1, 0, 1
     y = (1 - 2 * known.level).astype(np.float32)
     complement = 2 * s > n  # the label times all products is the parity of the other coordinates
     if complement:

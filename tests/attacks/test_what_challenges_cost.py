@@ -73,6 +73,7 @@ OPENED = [
     slow("junta", 8000, "rounding --dim 101 --modulus 4096 --levels 2 --weight 4 --noise 20"),
     slow("junta", 20000, "rounding --dim 65 --modulus 97 --levels 8 --weight 4 --gadget dot"),
     ("means", 20000, "parity --dim 129 --heads 12 --flip 0.2 --bias 0.9"),
+    ("means", 20000, "parity --dim 129 --heads 24 --gadget dot --flip 0.2 --bias 0.9"),
     ("means", 20000, "parity --dim 129 --heads 120 --flip 0.2 --bias 0.9"),  # the other coordinates are few
     slow("means", 60000, "parity --dim 65 --heads 5 --flip 0.05 --bias 0.3"),  # pairs
     ("linearization", 2000, "rounding --dim 21 --modulus 7 --levels 3"),
