@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from learner.ridge import RidgeLearner
+    from learner.regression import RidgeLearner
 
 DIM = KEYS = 16
 HEADS, MOST, FRESH = 1000, 4096, 1500
@@ -96,7 +96,7 @@ def target(name: str, X: Array, b: Array) -> Array:
 
 def model(name: str, heads: int | None, random_state: int) -> "RidgeLearner":
     """Return the learner called `name`, with what `heads` heads train."""
-    from learner.random_features import RandomFeatureAttention, RandomFeatureMLP
+    from learner.regression import RandomFeatureAttention, RandomFeatureMLP
 
     options = dict(MODELS[name])
     if "neurons" in options:
