@@ -1,6 +1,5 @@
 """Lower bounds for the rounding family (theory 2.4, 2.6), each with its statement and source."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from math import floor, log2, pi, sqrt
@@ -8,7 +7,6 @@ from math import floor, log2, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets import modular
 from hardness.sq.tolerance import check_tolerance
@@ -22,7 +20,7 @@ FEW_HEADS = (
 
 
 def collision_factor(concepts: RoundingConcepts) -> float:
-    """1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
+    """Return 1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
 
     diag: 2^n, for every q >= 2. dot: z and -z determine each other, sum over {z, -z} of P^2 <= 2 (3/8)^n, for
     odd q; for even q vectors of equal support are dependent, mass 2^-n each: 2^n.
@@ -36,8 +34,9 @@ def collision_factor(concepts: RoundingConcepts) -> float:
 
 
 def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 1.0) -> float:
-    """8 tau^2 V (p - c q^-n) queries against the best-window adversary (half of it: the null one), V =
-    `collision_factor`, c = `alike`, the secrets that a learner need not tell apart (theory 2.6, ours).
+    """Return 8 tau^2 V (p - c q^-n) queries against the window (half of it: the null one), V = `collision_factor`.
+
+    c = `alike` counts the secrets that a learner need not tell apart (theory 2.6, ours).
 
     Unconditional, any STAT(tau) query phi(X, F(X)) in [-1, 1]; w uniform in Z_q^n, label any function of <w,
     u> mod q. That rounded labels are pairwise independent and so hard for statistical queries is known (Chen,
@@ -61,7 +60,7 @@ def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 
 
 
 def log2_window_bound(concepts: RoundingConcepts, tolerance: float) -> float:
-    """log2 of the bound of `truncated_bounds` against the window, where that leaves the range of floats; 0 if none.
+    """Return log2 of the window bound of `truncated_bounds`, which leaves the range of floats; 0 if there is none.
 
     >>> round(log2_window_bound(RoundingConcepts(250, 97, 2, heads=32), 0.05), 1)
     242.9
@@ -75,54 +74,15 @@ def log2_window_bound(concepts: RoundingConcepts, tolerance: float) -> float:
     return max(0.0, log2(8 * (tolerance - mass) ** 2 * share) + lines)
 
 
-def short_rates(q: int, values: Iterable[int]) -> tuple[float, float]:
-    """(mu, kappa) of theory 2.6 for secrets with independent entries, uniform on distinct `values` mod q, rounded up.
-
-    r = max over a != 0 of |E exp(2 pi i a w/q)|, mu = (1 + r)/2, kappa = (1 + r + sqrt((1-r)^2 + 4 r^2))/4. Raises
-    `InputError` for fewer than two residues, which are no secret.
-
-    >>> [round(rate, 6) for rate in short_rates(5, [0, 1])], round(float(np.cos(pi / 10) ** 2), 6)
-    ([0.904508, 0.859571], 0.904508)
-    """
-    residues = sorted({int(value) % q for value in values})
-    if q < 2 or len(residues) < 2:
-        raise InputError(
-            f"short secrets need q >= 2 and at least two residues mod q, got {len(residues)} mod {q}"
-        )
-    law = np.zeros(q)
-    law[residues] = 1 / len(residues)
-    r = min(1.0, float(np.abs(np.fft.fft(law)[1:]).max()) + 1e-12)
-    return (1 + r) / 2, (1 + r + sqrt((1 - r) ** 2 + 4 * r * r)) / 4
-
-
-def short_window_bound(
-    n: int, q: int, values: Iterable[int], tolerance: float, success: float = 1.0
-) -> float:
-    """8 tau^2 (p - |W|^-n)/(mu^n + (q - 2) kappa^n) queries against the window (half of it: null), diag, for secrets
-    with independent entries uniform on `values`, W (theory 2.6, ours); at least 0.
-
-    Proof sketch. In characters of the residue the means of a query are a form whose blocks are tensor powers of 2 x 2
-    matrices: those on the diagonal have norm at most mu^n, those off it kappa^n, in the mean square over public
-    vectors. So Var_w a_w <= (mu^n + (q - 2) kappa^n)/4, and lemma L goes on as for dense secrets.
-
-    >>> round(short_window_bound(400, 5, [0, 1], 0.1)), round(short_window_bound(64, 97, [0, 1], 0.1), 4)
-    (21778579470539564, 0.0009)
-    """
-    values = list(values)
-    mu, kappa = short_rates(q, values)
-    spread = max(mu**n + (q - 2) * kappa**n, 1e-300)
-    share = success - float(len({value % q for value in values})) ** -n
-    return max(0.0, 8 * check_tolerance(tolerance) ** 2 * share / (spread * (1 + 1e-12)))
-
-
 def _enumerable(concepts: RoundingConcepts) -> bool:
     return bool(concepts.size * (2 if concepts.gadget == "diag" else 3) ** concepts.n <= ENUMERABLE)
 
 
 @cache
 def alike(concepts: RoundingConcepts) -> int:
-    """The most secrets that give the same labels to every public vector, counted where the class is small enough for a
-    game; else 1, for who must name the secret.
+    """Return the most secrets that give the same labels to every public vector, in classes small enough for a game.
+
+    Else 1, for who must name the secret.
 
     >>> alike(RoundingConcepts(1, 5, 2)), alike(RoundingConcepts(1, 5, 5))
     (3, 1)
@@ -136,13 +96,13 @@ def alike(concepts: RoundingConcepts) -> int:
 
 @cache
 def error_masses(concepts: RoundingConcepts) -> NDArray[np.float64]:
-    """P(the label of M heads is not the ideal one) for every secret of a small class, in order of rank: (q^n,)."""
+    """Return P(the label of M heads is not the ideal one), (q^n,), for every secret of a small class by rank."""
     ideal = replace(concepts, heads=None).label_table
     return np.asarray((concepts.label_table != ideal) @ concepts.public()[1])
 
 
 def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64]:
-    """The law of -log2 |phi(v)| over v uniform in Z_q^n, `bins` to a bit, rounded down: |phi| is bounded from above.
+    """Return the law of -log2 |phi(v)|, v uniform in Z_q^n, `bins` to a bit, rounded down: |phi| is bounded above.
 
     phi(v) = E exp(2 pi i <v, u>/q) is prod |cos(pi v_j/q)|, squared for dot (theory 2.1). By additions: a transform's
     rounding noise would fake large dimensions.
@@ -158,7 +118,7 @@ def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64
 
 
 def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | None:
-    """log2 of the largest Q for which the top 1/Q of all |phi| average less than that; None where all do not."""
+    """Return log2 of the largest Q for which the top 1/Q of all |phi| average less than that; None if all do not."""
     before, sizes = np.concatenate(([0.0], np.cumsum(law)[:-1])), 2.0 ** (-np.arange(len(law)) / bins)
 
     def top_mean(fraction: float) -> float:
@@ -174,8 +134,7 @@ def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | Non
 
 
 def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) -> float | None:
-    """log2 SDA(g) of the true p-level labels, for prime q: all statistical queries, from the cosine spectrum.
-    Ours (theory 2.4).
+    """Return log2 SDA(g) of the true p-level labels, for prime q, from the cosine spectrum. Ours (theory 2.4).
 
     With h_y = 1{level = y}/pi(y) - 1 on Z_q, the chi-square correlation of w and w' is sum_y pi(y) E h_y
     h_y'/2 = 1/2 sum_y pi(y) sum_{a,b != 0} h^_y(a) h^_y(b) phi(aw + bw'), and for a prime q each (a, b)
@@ -242,8 +201,7 @@ def _truncated(concepts: RoundingConcepts, tolerance: float) -> tuple[float, flo
 
 @cache
 def truncation(concepts: RoundingConcepts, tolerance: float, heads: int) -> tuple[float, float]:
-    """(share of secrets, eps) that make 8 (tau - eps)^2 share largest: labels of M heads are ideal but for
-    mass eps.
+    """Return (share of secrets, eps) with the largest 8 (tau - eps)^2 share: labels of M heads ideal but for mass eps.
 
     In a class small enough for it the error mass of every secret is computed. In others the M changes nearest the mean
     reach at least T = (M - p - 1) q/(2p) from it; by Hoeffding P(|t - mean| >= T) <= 2 exp(-2 T^2/W), W = sum w^2
@@ -273,7 +231,7 @@ def _best(shares: NDArray[np.float64], eps: NDArray[np.float64], tolerance: floa
 
 
 def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """The law of the sum of n independent steps: by shifts and additions, or by transforms where those would be many.
+    """Return the law of the sum of n independent steps: by shifts and additions, or by transforms where those are many.
 
     The rounding noise of transforms, far below 1e-9 in any share, is taken off at its lower end: shares stay bounds.
     """
@@ -291,7 +249,7 @@ def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArra
 
 
 def _added(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int, size: int) -> NDArray[np.float64]:
-    """The law of the sum of n independent steps on 0..size-1; the last place gathers all that is beyond."""
+    """Return the law of the sum of n independent steps on 0..size-1; the last place gathers all beyond."""
     mass = np.zeros(size)
     mass[0] = 1.0
     for _ in range(n):
