@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import platform
+import sys
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
@@ -15,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import ONE_THREAD, Row, read_rows, write_rows
-
-os.environ.update(ONE_THREAD)  # before anything that reads it is loaded
 
 HERE = Path(__file__).parent
 REPORT = HERE.parent / "reports" / "benchmarks"
@@ -37,6 +36,10 @@ def main() -> None:
     if given.page:
         publish(read_rows(given.out / "rows.csv"), about(given.out), given.out)
         return
+    if any(os.environ.get(name) != value for name, value in ONE_THREAD.items()):
+        # Libraries read it when they are loaded, as numpy is by now: start again.
+        command = [sys.executable, "-m", "benchmarks", *sys.argv[1:]]
+        os.execve(sys.executable, command, os.environ | ONE_THREAD)
     machine, rows = environment(), []
     for topic in given.topics or TOPICS:
         for row in import_module(f"benchmarks.bench_{topic}").rows():
