@@ -158,10 +158,10 @@ def unpack(words: Words, dim: int) -> Signs:
         out = np.empty((*words.shape[:-1], dim), dtype=np.int8)
         fill(octets.ravel(), out.reshape(-1).view("<u8"))
         return out
-    signs = unpack_bits(words, dim).view(np.int8)
-    np.multiply(signs, -2, out=signs)
-    signs += 1
-    return signs
+    bits = unpack_bits(words, dim).view(np.int8)
+    np.multiply(bits, -2, out=bits)
+    bits += 1
+    return bits
 
 
 def pack(X: ArrayLike) -> Words:

@@ -180,7 +180,7 @@ def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
             pairs[count, 1, w] = words[i, 1, w]
             bits[count, w] = words[i, 0, w] ^ words[i, 1, w]
         positions[count] = i
-        count += np.int64((words[i, 0, 0] ^ words[i, 1, 0]) & ONE)
+        count += int((words[i, 0, 0] ^ words[i, 1, 0]) & ONE)
     return count
 
 

@@ -11,6 +11,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -57,7 +59,7 @@ def label_ends(axes: "Axes", labels: "Sequence[tuple[Line2D, str]]", apart: floa
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
-    ends = [(line.get_xydata()[-1], line, text) for line, text in labels]  # type: ignore[index]
+    ends = [(tuple(np.asarray(line.get_xydata())[-1]), line, text) for line, text in labels]
     points = 72 / figure.dpi
     heights = [axes.transData.transform(end)[1] * points for end, _, _ in ends]
     order = sorted(range(len(ends)), key=lambda i: heights[i])
