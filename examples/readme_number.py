@@ -7,13 +7,12 @@ of README, from the rows.
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import pandas
 
 import hardness
 
-rows = pandas.read_csv(Path(hardness.__file__).parents[1] / "reports" / "lattices" / "rows.csv")
-solved = rows[(rows["status"] == "solved") & rows["params.heads"].isna()]
-sizes = solved.groupby(["params.modulus", "params.levels", "solver.attack"])["params.dim"].max() - 1
+rows = hardness.rows(Path(hardness.__file__).parents[1] / "reports" / "lattices")
+solved = rows[(rows["status"] == "solved") & rows["heads"].isna()]
+sizes = solved.groupby(["modulus", "levels", "attack"])["dim"].max() - 1
 sizes.unstack().plot.bar(
     rot=0, xlabel="modulus q, levels p", ylabel="coordinates of the largest secret found"
 )

@@ -37,10 +37,8 @@ class Interpolation(Family):
     summary: ClassVar[str] = "on the path from a hidden parity to a random layer"
     example: ClassVar[str] = "--dim 8 --heads 2 --rho 0.5"
     hypothesis: ClassVar[str] = (
-        "None proved. At rho = 0 this is the parity family, unconditionally hard for statistical queries; that "
-        "bound needs labels of two values and is not claimed for any rho > 0, where labels are real numbers that "
-        "depend on all coordinates. At rho = 1 it is a random layer, meant to be learnable. In between is an open "
-        "question that the lab measures."
+        "None proved for rho > 0 (theory 2.11). At rho = 1 it is a random layer, near rho = 0 a hidden "
+        "parity's; the lab measures between."
     )
     heads_meaning: ClassVar[str] = "size of the hidden set at rho = 0, number of random heads at rho = 1"
 

@@ -39,10 +39,8 @@ class Nested(Family):
     summary: ClassVar[str] = "hidden parity with intermediate values shown"
     example: ClassVar[str] = "--dim 64 --size 6 --block 2"
     hypothesis: ClassVar[str] = (
-        "None: unconditional against statistical queries, and easier than parity, as proved: identifying a chain "
-        "takes at least 8 tau^2 (N' - 1) queries, N' the choices of the largest block when the others are known, "
-        "and at most the sum over blocks of N_i - 1 for tau < 1/4. The exponent of d is the largest block, not s. "
-        "Supervision by intermediate values; not autoregressive generation."
+        "Unconditional for statistical queries, and easier than parity: queries grow with the largest block, "
+        "not with s (theory 2.9). Intermediate values are shown."
     )
     heads_meaning: ClassVar[str] = (
         "heads of all shown parities together: |S_i| each (diag) or twice that (dot)"

@@ -59,8 +59,8 @@ class Nondegenerate(Family):
     summary: ClassVar[str] = "random layer inside the learner's promise"
     example: ClassVar[str] = "--dim 8 --tokens 2 --heads 2"
     hypothesis: ClassVar[str] = (
-        "None: these layers are meant to be learnable. A (dk)^O(m^3)-time learner exists for layers that meet the "
-        "non-degeneracy conditions (Chen & Li, STOC 2025, abstract); on random layers local search also works."
+        "None: meant to be learnable. Under non-degeneracy conditions a learner takes time (dk)^O(m^3) (Chen "
+        "and Li, STOC 2025); on random layers local search works too."
     )
     heads_meaning: ClassVar[str] = "number of independent random heads"
 

@@ -73,11 +73,8 @@ class Parity(Family):
     summary: ClassVar[str] = "hidden parity, hard for statistical queries"
     example: ClassVar[str] = "--dim 64 --heads 12"
     hypothesis: ClassVar[str] = (
-        "None: unconditional against statistical queries. Identifying S among N = C(d-1, s) sets takes at least "
-        "8 tau^2 (N - 1) queries of tolerance tau (Parseval bound, well known since Kearns and Blum et al. 1994, "
-        "with this lab's constants) where products are unbiased; with a bias fewer may do. It is not hard "
-        "otherwise: without label noise, Gaussian elimination reads S off about 2(d - 1) examples and takes some "
-        "sixty more to be sure of it; with label noise it slows like learning parity with noise."
+        "Unconditional for statistical queries: identifying S among N = C(d-1, s) takes at least 8 tau^2 "
+        "(N-1) of them (theory 2.5). Easy for Gaussian elimination (4.1)."
     )
     heads_meaning: ClassVar[str] = (
         "size of the hidden set: s = m (diag), m/2 (dot) or at most 2m - 1 (sharp, wide)"

@@ -35,8 +35,8 @@ class RandomDiagonal(Family):
     summary: ClassVar[str] = "random heads of the diag gadget's form, the control"
     example: ClassVar[str] = "--dim 16 --heads 4"
     hypothesis: ClassVar[str] = (
-        "None: these layers are meant to be learnable. They have the form of a hidden parity's heads (diagonal "
-        "Theta, W = c E_00) with random numbers in it; nothing is proved of them."
+        "None: meant to be learnable. The form is that of a hidden parity's heads, diagonal Theta and W = c "
+        "E_00, with random numbers in it."
     )
     heads_meaning: ClassVar[str] = "number of independent random heads"
     open_variance: ClassVar[float] = 1.0

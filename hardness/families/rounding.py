@@ -62,16 +62,8 @@ class Rounding(Family):
     summary: ClassVar[str] = "rounded modular inner product (LWR-based)"
     example: ClassVar[str] = "--dim 513 --modulus 257 --levels 2 --heads 90"
     hypothesis: ClassVar[str] = (
-        "Two, to be kept apart. Statistical queries: unconditional for a dense secret; at least "
-        "8 (tau - eps)^2 2^n (pi - q^-n) queries of tolerance tau > eps for diag, n = d - 1, where the labels of a "
-        "fraction pi of the secrets are wrong on a fraction of at most eps of the inputs with open gates (pi = 1 "
-        "and eps = 0 unless heads are given), from pairwise independence of the labels (the idea is known for LWR "
-        "labels: Chen, Gollakota, Klivans, Meka 2022; the constants are this "
-        "lab's); not claimed for sparse secrets. "
-        "All algorithms: learning with rounding, with public vectors that are binary (diag) or ternary (dot); "
-        "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE "
-        "in dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: integer BKW and "
-        "lattices win."
+        "Unconditional for statistical queries and dense secrets (theory 2.6). For all algorithms: learning "
+        "with rounding; at lab sizes lattices and BKW win (theory 4.2, 4.3)."
     )
     heads_meaning: ClassVar[str] = (
         "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"

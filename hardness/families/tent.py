@@ -35,9 +35,8 @@ class Tent(Family):
     summary: ClassVar[str] = "a parity's heads with other signs, the control"
     example: ClassVar[str] = "--dim 16 --heads 4"
     hypothesis: ClassVar[str] = (
-        "None: these layers are meant to be learnable. Theta, hidden set and sizes of the coefficients are a "
-        "hidden parity's; by their signs the label is a tent of the level, and its degree is low; nothing is "
-        "proved of them."
+        "None: meant to be learnable. Theta, S and sizes of coefficients are a hidden parity's; other signs "
+        "make a tent of low degree."
     )
     heads_meaning: ClassVar[str] = "size of the hidden set"
 

@@ -21,11 +21,11 @@ from hardness.instance.instance import VERSIONS
 from hardness.io import schemas
 
 TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2), Interpolation(7, 2, 0.5)]
-GOLDEN = {  # of format 2, as 0.3 writes it
-    "interpolation": "3d5a0d48afd08fb4556a6520850b3206eb6fe3cf0abdad96e7fbba7afde48fde",
-    "parity": "356351ee4ec71a4716dc1d6276119f49fd20d12ab497df55dc4919cc329a2b60",
-    "rounding": "a6a47752bf64126c018edf8f62dd43f2ccd47da26e95bc6e520be25331cdecb4",
-    "nondegenerate": "66799ebb9c254a7a1ad3274799e9d72be890a8a1ba5243282b40083f41039f03",
+GOLDEN = {  # of format 2; the header's text of the hypothesis is that of 0.4
+    "interpolation": "c6456e54a46cbc06adb2118b682a04e23f323879129995751075f28375d3e9cd",
+    "parity": "6455d9608ce7f1eec01157bb9e49160acb8c9d7c16543b8593b05b6369244f22",
+    "rounding": "2ce57a5c7e68ee67e43a9cc30c019d1785785cace366e8d1a1e4b48a655e11e1",
+    "nondegenerate": "70f40e071c7e7baf43ea9afee25e5ee1e6b8b1e4ea770475b93863ec1008a376",
 }
 
 
