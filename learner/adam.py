@@ -1,34 +1,51 @@
 """Adam (Kingma & Ba, 2015) in place on numpy's arrays, compiled."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from learner.compiled import compiled
 
-# 1 - beta_1, 1 - beta_2: shares of a new gradient and of its square
-NEW, NEW_SQUARE, EPSILON = 0.1, 0.001, 1e-8
+EPSILON = 1e-8
+TINY = 1e-30  # means of gradients stay above: subnormal numbers are slow
+
+
+class Pace(NamedTuple):
+    """The numbers of Adam's rule. `decay` shrinks parameters by the factor 1 - rate · decay a step."""
+
+    rate: float
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = EPSILON
+    decay: float = 0.0
 
 
 @compiled
 def update(
-    step: int, rate: float, epsilon: float, parameter: Any, gradient: Any, mean: Any, square: Any
+    pace: Any, share: float, unseen: Any, parameter: Any, gradient: Any, mean: Any, square: Any
 ) -> Any:
-    """Take step number `step` = 1, 2, … in `parameter`: flat arrays of one type, float32 or float64, and one size.
+    """Take a step in `parameter` by `gradient` times `share`.
 
-    `mean` and `square` are the running means of gradients and of their squares, 0 before the first step.
+    All arrays are flat, of one type, float32 or float64, and one size. `mean` and `square` are the running means of
+    gradients and of their squares, 0 at first; `unseen` holds the shares beta1^t and beta2^t of this start in step t.
     """
     number = parameter.dtype.type
-    # Both means began at 0, and so have had only these shares of their weights.
-    share, share_of_squares = 1 - (1 - NEW) ** step, 1 - (1 - NEW_SQUARE) ** step
-    factor, least = number(rate * share_of_squares**0.5 / share), number(epsilon * share_of_squares**0.5)
-    slow, slower = number(NEW), number(NEW_SQUARE)
-    for i in range(parameter.size):
-        g = gradient[i]
-        mean[i] += slow * (g - mean[i])
-        square[i] += slower * (g * g - square[i])
-        parameter[i] -= factor * mean[i] / (np.sqrt(square[i]) + least)
+    root = np.sqrt(1 - unseen[1])
+    part, tiny = number(share), number(TINY)
+    slow, slower, kept = number(1 - pace.beta1), number(1 - pace.beta2), number(1 - pace.rate * pace.decay)
+    factor, least = number(pace.rate * root / (1 - unseen[0])), number(pace.epsilon * root)
+    if pace.beta1 == 0:  # the mean is the gradient
+        for i in range(parameter.size):
+            g = gradient[i] * part
+            square[i] += slower * (g * g + tiny - square[i])
+            parameter[i] = kept * parameter[i] - factor * g / (np.sqrt(square[i]) + least)
+    else:
+        for i in range(parameter.size):
+            g = gradient[i] * part + tiny
+            mean[i] += slow * (g - mean[i])
+            square[i] += slower * (g * g + tiny - square[i])
+            parameter[i] = kept * parameter[i] - factor * mean[i] / (np.sqrt(square[i]) + least)
 
 
 class Adam:
@@ -46,12 +63,12 @@ class Adam:
         self.flat = [parameter.reshape(-1) for parameter in parameters]
         self.means = [np.zeros_like(each) for each in self.flat]
         self.squares = [np.zeros_like(each) for each in self.flat]
-        self.epsilon, self.steps = epsilon, 0
+        self.epsilon, self.unseen = epsilon, np.ones(2)
 
     def step(self, gradients: Sequence[Any], rate: float) -> None:
         """Take a step by the gradients, of the parameters' shapes."""
-        self.steps += 1
-        for parameter, gradient, mean, square in zip(
-            self.flat, gradients, self.means, self.squares, strict=True
-        ):
-            update(self.steps, rate, self.epsilon, parameter, gradient.reshape(-1), mean, square)
+        pace = Pace(float(rate), epsilon=self.epsilon)
+        self.unseen *= pace.beta1, pace.beta2
+        for *state, gradient in zip(self.flat, self.means, self.squares, gradients, strict=True):
+            parameter, mean, square = state
+            update(pace, 1.0, self.unseen, parameter, gradient.reshape(-1), mean, square)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from learner.adam import EPSILON
+from learner.adam import EPSILON, Pace, update
 from learner.compiled import F, compiled, hyperbolic_tangent, one_thread
 from learner.diagonal_network import Rule, centred, entries
 
-# Weights below the one count as 0, and means of gradients stay above the other: subnormal numbers are slow
-LEAST, TINY = F(1e-12), F(1e-30)
+# Weights below count as 0: subnormal numbers are slow
+LEAST = F(1e-12)
 ROWS = 64  # informative rows that are computed together, at most
 
 
@@ -67,30 +67,6 @@ def backward(signs: Any, y: Any, weights: Any, clip: float, active: Any, pulls: 
 
 
 @compiled
-def update(
-    rule: Any, factor: float, share: float, unseen: Any, w: Any, gradient: Any, first: Any, second: Any
-) -> Any:
-    """Take a step of Adam in the flat `w` by the gradient times `share`, at `factor` times the rate of the rule.
-
-    `unseen` holds the shares beta^step of their start at 0 in the two means.
-    """
-    rate, root = factor * rule.rate, np.sqrt(1 - unseen[1])
-    part, slow, slower, kept = F(share), F(1 - rule.beta1), F(1 - rule.beta2), F(1 - rate * rule.decay)
-    pace, epsilon = F(rate * root / (1 - unseen[0])), F(EPSILON * root)
-    if rule.beta1 == 0:
-        for i in range(w.size):
-            g = gradient[i] * part
-            second[i] += slower * (g * g + TINY - second[i])
-            w[i] = kept * w[i] - pace * g / (np.sqrt(second[i]) + epsilon)
-    else:
-        for i in range(w.size):
-            g = gradient[i] * part + TINY
-            first[i] += slow * (g - first[i])
-            second[i] += slower * (g * g + TINY - second[i])
-            w[i] = kept * w[i] - pace * first[i] / (np.sqrt(second[i]) + epsilon)
-
-
-@compiled
 def shrink(cut: float, w: Any) -> Any:
     """Move every number of the flat `w` towards 0 by `cut` and no further, and to 0 where next to nothing is left."""
     bound = F(cut)
@@ -140,9 +116,13 @@ def train(
             gradient += F(batch) * noise[b]
         unseen[0] *= rule.beta1
         unseen[1] *= rule.beta2
-        update(rule, rule.threshold_rate, 1 / batch, unseen, *thresholds)
-        update(rule, 1.0, 1 / batch, unseen, *inner)
-        update(rule, rule.output_rate, 1 / batch, unseen, *outputs)
+        for factor, part in (
+            (rule.threshold_rate, thresholds),
+            (1.0, inner),
+            (rule.output_rate, outputs),
+        ):
+            pace = Pace(factor * rule.rate, rule.beta1, rule.beta2, EPSILON, rule.decay)
+            update(pace, 1 / batch, unseen, *part)
         for cut, w in ((0.0, thresholds[0]), (rule.rate * rule.l1, inner[0]), (0.0, outputs[0])):
             shrink(cut, w)
 

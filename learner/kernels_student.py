@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from learner.adam import EPSILON, update
+from learner.adam import Pace, update
 from learner.compiled import F, compiled, hyperbolic_tangent, one_thread
 
 ACROSS = 64  # examples side by side, at most
@@ -129,15 +129,16 @@ def _gradients(
 
 @compiled
 def train(
-    x: Any, y: Any, batch: int, step: int, rate: float, cut: float, scale: float, zone: float,
-    weights: Any, means: Any, mean_squares: Any, squares: Any,
+    x: Any, y: Any, batch: int, pace: Any, cut: float, scale: float, zone: float,
+    weights: Any, means: Any, mean_squares: Any, unseen: Any, squares: Any,
 ) -> Any:  # fmt: skip
     """Make updates of `weights` by whole batches of tokens x and targets y times `scale`, both (examples, 2, d).
 
-    `weights` (2, M, d, d) are Θ and each W_i transposed, beside Adam's running means of gradients and of their squares;
-    `step` updates were made before. After each Θ is shrunk by `cut`, if that is not 0. From a `zone` of 0 on, the
-    gradient is that of the sum of |F(X) - Y| beyond the zone, and not of half the squared error. `squares` (batches, 2)
-    gets, of every batch before its update, means over examples of the squared error and of the squared targets.
+    `weights` (2, M, d, d) are Θ and each W_i transposed, beside Adam's running means of gradients and of their squares,
+    with the `unseen` shares of their start (`learner.adam.update`). After each update Θ is shrunk by `cut`, if that is
+    not 0. From a `zone` of 0 on, the gradient is that of the sum of |F(X) - Y| beyond the zone, and not of half the
+    squared error. `squares` (batches, 2) gets, of every batch before its update, means over examples of the squared
+    error and of the squared targets.
     """
     (_, M, d, _), size = weights.shape, weights.size
     parts = -(-batch // ACROSS)
@@ -157,8 +158,9 @@ def train(
                 _gradients(weights, tokens, targets, zone, images, sums, by_part)
                 gradient += by_part
         squares[b, 0], squares[b, 1] = sums[0].sum() / batch, sums[1].sum() / batch
-        gradient *= F(1 / batch)
-        update(step + b + 1, rate, EPSILON, *flat)
+        unseen[0] *= pace.beta1
+        unseen[1] *= pace.beta2
+        update(pace, 1 / batch, unseen, *flat)
         if cut > 0:
             _shrink(cut, flat[0][: size // 2])
 
@@ -173,7 +175,7 @@ class PairStudent:
         self.zone = zone
         self.weights = np.stack((theta, w.swapaxes(1, 2))).astype(F)
         self.means, self.squares = np.zeros_like(self.weights), np.zeros_like(self.weights)
-        self.steps = 0
+        self.unseen = np.ones(2)
 
     def layer(self) -> tuple[Any, Any]:
         """Return Θ and W, both (M, d, d) float32."""
@@ -187,8 +189,8 @@ class PairStudent:
         """
         squares = np.zeros((len(x) // batch, 2))
         x, y = np.ascontiguousarray(x, np.int8), np.ascontiguousarray(y, np.float64)
-        options = float(rate), float(rate * l1), float(scale), float(self.zone)
+        options = Pace(float(rate)), float(rate * l1), float(scale), float(self.zone)
+        state = self.weights, self.means, self.squares, self.unseen
         with one_thread():
-            train(x, y, batch, self.steps, *options, self.weights, self.means, self.squares, squares)
-        self.steps += len(squares)
+            train(x, y, batch, *options, *state, squares)
         return squares
