@@ -344,7 +344,7 @@ def test_every_template_has_the_owed_sections() -> None:
 
 
 OLD = (
-    "head-budget exact-games query-frontier rounding-games wall rarity anatomy learner-scaling search-gap critical-rho"
+    "head-budget wall rarity anatomy learner-scaling search-gap critical-rho"
     " associative-memory automata universal-machine"
 )
 

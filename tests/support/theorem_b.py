@@ -63,14 +63,3 @@ def answers_floor(sets: int, tau: float) -> float:
 def independent(e: int) -> Fraction:
     """T(e) of affinely independent parities."""
     return Fraction(comb(2 * e, e), 2 ** (2 * e + 1))
-
-
-def surely_enough(sets: int, tau: Fraction) -> int:
-    """Queries that identify whatever a valid oracle answers: each on as many independent sets as there surely are."""
-    queries, live = 0, sets
-    while live > 1:
-        e = 1
-        while e + 1 <= ((live - 1).bit_length() + 1) // 2 and independent(e + 1) > tau:
-            e += 1
-        live, queries = max(1, live - e), queries + 1
-    return queries

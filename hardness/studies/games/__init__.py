@@ -1,23 +1,410 @@
-"""The study `games`: strategies against the greedy window, on parities and on rounded inner products."""
+"""The study `games`: how many queries a hidden secret takes, exactly or between two bounds.
 
+From the top: the grid, the trials, the lines of the article's tables, its numbers and its figures.
+"""
+
+from itertools import pairwise, product
+from math import comb
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
-from hardness.studies.games import tasks as grid
+from hardness.engine.task import Task
+from hardness.families.concepts import ParityConcepts
+from hardness.io.rounding import at_most
+from hardness.report import plots
+from hardness.sq.bounds.floors import decimal, exact_floor, most_lost
+from hardness.statistics.means import mean
+from hardness.studies.trials import concepts_of, played
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+SMALL = ((4, 2), (4, 3), (5, 2), (5, 3))  # n, s: solved exactly
+LARGE, QUICK = ((20, 4), (16, 6), (24, 6)), (12, 4)  # bracketed
+TOLERANCES = (0.2, 0.16, 0.14, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04)
+SLOWEST = 2_000  # queries of a game worth playing set by set, and sets of a class
+CROWD = 10_000
+SEARCH = 300  # seconds for the value of a small class
+BRACKETING = ("sign-batch", "flat")
+
+FRONTIER_DIM = 21
+FRONTIER = (0.03, 0.05, 0.0624, 0.08, 0.1, 0.1249, 0.16, 0.2)  # those of bent blocks lie just below 2^-r/4
+PLAYED = ("characters", "sign-batch", "bent", "adaptive")
+DETERMINISTIC = ("characters", "sign-batch", "bent", "low-degree")
+
+BLOCKS_OF, BLOCKS_AMONG, BLOCKS_AT = 4, (16, 32, 64), (0.16, 0.14)  # s, n and τ of the games of theorem D
+
+TOLERANCE = 0.1  # of the games on rounding
+QUERIES = 20_000
+IDEAL, UP_TO = (5, 5), 7  # modulus and levels of ideal labels, and their largest n
+GOOD = ("sign-batch", "adaptive")
+# The largest n that another strategy affords, and its limit of queries, on ideal labels.
+OTHERS = {"characters": (4, QUERIES), "gradient": (5, 300), "low-degree": (6, 100)}
+
+
+def tasks(quick: bool) -> list[Task]:
+    """Return every game once: where two parts of the grid ask for the same one, it serves both."""
+    parts = _exact(quick), _frontier(quick), _rounding(quick), _blocks(quick)
+    return list({task.identity: task for part in parts for task in part}.values())
+
+
+def _exact(quick: bool) -> list[Task]:
+    """Return the searches for V of small classes, and two strategies on these and on the large ones."""
+    games = []
+    small, large = (SMALL[:2], (QUICK,)) if quick else (SMALL, LARGE)
+    for (n, s), tau in product((*small, *large), TOLERANCES[:: 2 if quick else 1]):
+        params = {"dim": n + 1, "heads": s, "gadget": "diag"}
+        if (n, s) in small:
+            games.append(Task("parity", params, {"kind": "value", "tolerance": tau}, {"seconds": SEARCH}, 0))
+        for strategy in BRACKETING:
+            if strategy == "flat" and (exact_floor(comb(n, s), tau) > SLOWEST or comb(n, s) > CROWD):
+                continue
+            games += _games("parity", params, strategy, tau, 2 * comb(n, s) + 64, 1)
+    return games
+
+
+def _frontier(quick: bool) -> list[Task]:
+    """Return every strategy at every tolerance that it affords, on parities at d = 21."""
+    games = []
+    for m, strategy, tau in product(range(2, 5 if quick else 6), PLAYED, FRONTIER):
+        # Exact losses of many candidates on many sets take minutes at small tolerance.
+        if strategy == "adaptive":
+            afforded = (
+                tau >= 0.05 if m == 2 else m == 3 and tau in ((0.1249,) if quick else (0.1, 0.1249, 0.16))
+            )
+        else:
+            afforded = strategy != "bent" or m <= (3 if quick else 4)
+        if afforded:
+            runs = 1 if strategy in DETERMINISTIC else 2 if quick else 5
+            params = {"dim": FRONTIER_DIM, "heads": m, "gadget": "diag"}
+            games += _games("parity", params, strategy, tau, 2 * comb(FRONTIER_DIM - 1, m) + 64, runs)
+    return games
+
+
+def _rounding(quick: bool) -> list[Task]:
+    """Return games on inner products mod 5, with exact labels, at every n."""
+    runs, largest = (2, 4) if quick else (10, UP_TO)
+    games = []
+    for n in range(2, largest + 1):
+        params = {"dim": n + 1, "modulus": IDEAL[0], "levels": IDEAL[1]}
+        for name in GOOD:
+            games += _games("rounding", params, name, TOLERANCE, QUERIES, runs)
+        for name, (largest_n, queries) in OTHERS.items():
+            if n <= largest_n:
+                repeated = 1 if name == "low-degree" else runs
+                games += _games("rounding", params, name, TOLERANCE, queries, repeated)
+    return games
+
+
+def _blocks(quick: bool) -> list[Task]:
+    """Return games of theorem D's strategy, on classes that grow."""
+    wanted = list(product(BLOCKS_AMONG[: 1 if quick else None], BLOCKS_AT))
+    return [task for n, tau in wanted for task in _block_games(n, tau)]
+
+
+def _block_games(n: int, tau: float) -> list[Task]:
+    params = {"dim": n + 1, "heads": BLOCKS_OF, "gadget": "diag"}
+    return _games("parity", params, "blocks", tau, 2 * comb(n, BLOCKS_OF) + 64, 1)
+
+
+def _games(
+    family: str, params: dict[str, Any], strategy: str, tolerance: float, queries: int, runs: int
+) -> list[Task]:
+    solver = {"kind": "frontier", "strategy": strategy, "tolerance": tolerance}
+    return [Task(family, params, solver, {"queries": queries}, run) for run in range(runs)]
+
+
+def game(task: Task, root: int, guard: float) -> Outcome:
+    """Play a strategy against the greedy window: deterministic in the task and the root seed.
+
+    >>> solver = {"kind": "frontier", "strategy": "sign-batch", "tolerance": 0.1}
+    >>> outcome = game(Task("parity", {"dim": 15, "heads": 4}, solver, {"queries": 4000}, 0), 0, 60.0)
+    >>> outcome.status, outcome.detail["bound"] <= outcome.cost <= outcome.detail["exhaustive"]
+    ('solved', True)
+    """
+    result = played(task, root)
+    detail = {"bound": result.bound, "concepts": result.concepts, "remaining": result.remaining}
+    if task.family == "parity":
+        detail["exhaustive"] = result.concepts - 1
+    return Outcome(result.status, result.queries, detail)
+
+
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """Search for V of a small class, or play a game.
+
+    >>> task = Task("parity", {"dim": 5, "heads": 2}, {"kind": "value", "tolerance": 0.15}, {"seconds": 60}, 0)
+    >>> trial(task, 0, 60.0).cost
+    3
+    """
+    if task.solver["kind"] != "value":
+        return game(task, root, guard)
+    from hardness.exact.small_games import value
+
+    concepts = concepts_of(task)
+    assert isinstance(concepts, ParityConcepts)
+    game_value = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
+    detail = {"concepts": concepts.size, "lower": game_value.lower, "upper": game_value.upper}
+    return Outcome("solved" if game_value.exact is not None else "budget", game_value.lower, detail)
+
+
+def seconds(task: Task) -> float:
+    """Return the predicted seconds of a trial."""
+    n, strategy, tau = (
+        int(task.params["dim"]) - 1,
+        task.solver.get("strategy"),
+        float(task.solver["tolerance"]),
+    )
+    if task.family == "rounding":
+        usual = {"adaptive": 0.6, "sign-batch": 0.2}.get(str(strategy), 0.5)
+        return 0.05 + usual * (10.0 ** (n - 6) if task.params["modulus"] == IDEAL[0] else 34.0 ** (n - 4))
+    s = int(task.params["heads"])
+    match task.solver["kind"], strategy:
+        case "value", _:
+            return 1.0 if comb(n, s) > 6 else 0.1
+        case _, "flat":
+            return 6.0 + 0.012 * exact_floor(comb(n, s), tau)
+        case _, "adaptive":
+            return 3.0
+        case _, "blocks":
+            return 5.0 + 1.3e-5 * comb(n, s)
+        case _, "bent":
+            return 0.1 * 4.0 ** (s - 2)
+    return 0.8
+
+
+SEVERAL = 100  # sets from which on a class is large
+SHOWN = (0.2, 0.16, 0.1, 0.04)  # tolerances of the table that is not folded
+BLIND = ("low-degree", "gradient")  # strategies that see little of a secret
+CELL = ["n", "s", "tau"]
+
+
+def named(rows: "DataFrame") -> "DataFrame":
+    """Return the rows with n, s, tau and N as the article has them."""
+    return rows.assign(n=rows.dim - 1, s=rows.heads, tau=rows.tolerance, N=rows.concepts)
+
+
+def brackets(rows: "DataFrame") -> "DataFrame":
+    """Return a line a class of parities and tolerance: n, s, tau, N, floor, sign-batch, flat, lower, upper.
+
+    `floor` is that of theorem B, of V and of G; `lower` and `upper` are of V: by search in small classes, elsewhere the
+    floor and what is surely enough (theory 2.7). A game that was not played has no number of queries.
+    """
+    from hardness.exact.dependent import certain_queries
+
+    parity = named(rows[(rows.family == "parity") & rows.tolerance.isin(TOLERANCES)])
+    classes = {*SMALL, *LARGE, QUICK}
+    parity = parity[[place in classes for place in zip(parity.n, parity.s, strict=True)]]
+    won = parity[parity.strategy.isin(BRACKETING) & (parity.status == "solved")]
+    lines = won.pivot_table("cost", CELL, "strategy").astype(float).reindex(columns=list(BRACKETING))
+    searched = parity[parity.kind == "value"].set_index(CELL)[["lower", "upper"]].astype(float)
+    lines = lines.join(searched, how="outer").reset_index()
+    lines["N"] = [comb(n, s) for n, s in zip(lines.n, lines.s, strict=True)]
+    at = list(zip(lines.N, lines.tau, strict=True))
+    lines["floor"] = [exact_floor(*place) for place in at]
+    lines["lower"] = lines.lower.fillna(lines.floor)
+    lines["upper"] = lines.upper.fillna(
+        {i: certain_queries(*place) for i, place in zip(lines.index, at, strict=True)}
+    )
+    lines["G"] = lines[[*BRACKETING, "upper"]].min(axis=1)
+    return lines.sort_values(["N", *CELL])
+
+
+def compared(rows: "DataFrame") -> "DataFrame":
+    """Return, for every s and tau at which strategies are compared, the floor and the mean queries of each strategy."""
+    parity = named(rows[(rows.family == "parity") & (rows.dim == FRONTIER_DIM) & (rows.status == "solved")])
+    chosen = parity[parity.tau.isin(FRONTIER) & parity.strategy.notna()]
+    lines = chosen.pivot_table("cost", ["s", "tau", "N"], "strategy").astype(float).reset_index()
+    lines["floor"] = [exact_floor(int(size), tau) for size, tau in zip(lines.N, lines.tau, strict=True)]
+    return lines
+
+
+def limits(rows: "DataFrame") -> "DataFrame":
+    """Return a line a game of theorem D's strategy: its queries over N/e*, to which V comes near as n grows."""
+    won = named(rows[(rows.strategy == "blocks") & (rows.status == "solved")])
+    lines = won.sort_values(["tau", "n"], ascending=[False, True])
+    lost = [most_lost(decimal(tau)) for tau in lines.tau]
+    floors = [exact_floor(int(size), tau) for size, tau in zip(lines.N, lines.tau, strict=True)]
+    return lines.assign(lost=lost, floor=floors, ratio=lines.cost * lost / lines.N)
+
+
+def products(rows: "DataFrame") -> "DataFrame":
+    """Return a line an n and strategy on inner products: floor (theory 2.6), games, won, and the mean of queries.
+
+    The mean is of the games that identified the secret, if these are at least half of all; else there is none.
+    """
+    import pandas as pd
+
+    lines = []
+    for (n, strategy), games in named(rows[rows.family == "rounding"]).groupby(["n", "strategy"]):
+        won = games.cost[games.status == "solved"].astype(float).tolist()
+        line = {"n": int(n), "strategy": strategy, "floor": float(games["detail.bound"].iloc[0])}
+        line |= {"games": len(games), "won": len(won)}
+        if 2 * len(won) >= len(games):
+            paid = mean(won)
+            line |= {"queries": paid.value, "low": paid.low, "high": paid.high}
+        lines.append(line)
+    columns = ["n", "strategy", "floor", "games", "won", "queries", "low", "high"]
+    return pd.DataFrame(lines).reindex(columns=columns)
+
+
+def numbers(rows: "DataFrame") -> dict[str, Any]:
+    """Return every number of the article; ratios to a floor are rounded up."""
+    lines = brackets(rows)
+    known, large = lines[lines.lower == lines.upper], lines[lines.N > SEVERAL]
+    small = lines[lines.N <= SEVERAL]
+    flat = large[large.flat.notna()]
+    frontier = compared(rows)
+    cheapest = frontier[list({*PLAYED, "flat"})].min(axis=1) / frontier.floor
+    inner = products(rows)
+    best = inner[inner.n == UP_TO].sort_values("queries").iloc[0]
+    grown = inner[inner.strategy == best.strategy].sort_values("n").queries.tolist()
+    blind = inner[inner.strategy.isin(BLIND)]
+    last = limits(rows)[lambda table: table.n == table.n.max()]
+    return {
+        "pairs": len(lines),
+        "known": len(known),
+        "small": {
+            "classes": len(small.drop_duplicates(["n", "s"])),
+            "known": int((small.lower == small.upper).sum()),
+            "sets": int(small.N.max()),
+        },
+        "large": {
+            "classes": len(large.drop_duplicates(["n", "s"])),
+            "pairs": len(large),
+            "V": at_most(float((large.upper / large.lower).max())),
+            "G": at_most(float((large.G / large.floor).max())),
+            "flat": at_most(float((flat.G / flat.floor).max())),
+            "tight": int((large.floor == large.G).sum()),
+        },
+        "compared": {
+            "pairs": len(frontier),
+            "least": at_most(float(cheapest.min())),
+            "most": at_most(float(cheapest.max())),
+        },
+        "blocks": {"n": int(last.n.max()), "N": int(last.N.max()), "ratio": at_most(float(last.ratio.max()))},
+        "inner": {
+            "n": UP_TO,
+            "q": IDEAL[0],
+            "tau": TOLERANCE,
+            "strategy": best.strategy,
+            "queries": round(best.queries),
+            "interval": [round(best.low), round(best.high)],
+            "floor": round(best.floor, 1),
+            "ratio": at_most(best.queries / best.floor),
+            "runs": int(best.games),
+            "factors": ", ".join(f"{after / before:.2f}" for before, after in pairwise(grown)),
+        },
+        "blind": {"won": int(blind.won.sum()), "games": int(blind.games.sum())},
+    }
+
+
+def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
+    """Return the brackets of large classes and of all, theorem D's limit, the strategies, and inner products."""
+    lines = brackets(rows)
+    shown = lines[(lines.N > SEVERAL) & lines.tau.isin(SHOWN)].sort_values(
+        ["N", "tau"], ascending=[True, False]
+    )
+    heads = {"tau": "τ", "floor": "V and G at least", "upper": "V at most"}
+    order = ["n", "s", "N", "tau", "floor", "sign-batch", "flat", "upper"]
+    every = lines.assign(ratio=[at_most(value) for value in lines.G / lines.floor])
+    every = every[["n", "s", "N", "tau", "floor", "sign-batch", "flat", "G", "ratio", "lower", "upper"]]
+    near = limits(rows)
+    near = near.assign(limit=near.N / near.lost, ratio=[at_most(value) for value in near.ratio])
+    near = near[["n", "s", "N", "tau", "lost", "limit", "floor", "cost", "ratio"]]
+    inner = products(rows)
+    ends = [f"{won} of {games}" for won, games in zip(inner.won, inner.games, strict=True)]
+    inner = inner.assign(won=ends).drop(columns="games")
+    names = ["floor", "sign-batch", "flat", "adaptive", "bent", "characters"]
+    return {
+        "bounds": shown[order].rename(columns=heads),
+        "every": every.rename(
+            columns={
+                "tau": "τ",
+                "G": "G at most",
+                "ratio": "G over floor, at most",
+                "lower": "V at least",
+                "upper": "V at most",
+            }
+        ),
+        "limit": near.rename(
+            columns={
+                "tau": "τ",
+                "lost": "e⋆",
+                "limit": "N/e⋆",
+                "cost": "queries",
+                "ratio": "over N/e⋆, at most",
+            }
+        ),
+        "strategies": compared(rows)[["s", "tau", "N", *names]].rename(columns={"tau": "τ"}),
+        "inner_products": inner.rename(columns={"won": "identified"}),
+    }
+
+
+def figures(rows: "DataFrame") -> "dict[str, Figure]":
+    """Return what is known of V and G on large classes, over the floor, and the games on inner products."""
+    return {"brackets": _brackets(brackets(rows)), "products": _products(products(rows))}
+
+
+def _brackets(lines: "DataFrame") -> "Figure":
+    figure, axes = plots.panels(1, len(LARGE), height=3.0, sharey=True)
+    for axis, (n, s) in zip(axes, LARGE, strict=True):
+        part = lines[(lines.n == n) & (lines.s == s)].sort_values("tau", ascending=False)
+        over = part[["sign-batch", "flat", "upper"]].div(part.floor, axis=0)
+        (upper,) = axis.plot(part.tau, over.upper, "-", color="0.35", linewidth=1.2)
+        (least,) = axis.plot(part.tau, [1.0] * len(part), "-", color="0.35", linewidth=1.2)
+        axis.fill_between(part.tau, 1, over.upper, color="0.93", zorder=0)
+        ends = [(upper, "V at most"), (least, "floor")]
+        for name, color, marker in (("sign-batch", "C0", "o"), ("flat", "C5", "s")):
+            (line,) = axis.plot(part.tau, over[name], marker, color=color)
+            if over[name].notna().iloc[-1]:
+                ends.append((line, name))
+        axis.set(
+            xscale="log", yscale="log", title=f"{s} of {n} bits: {comb(n, s):,} sets", xlabel="tolerance τ"
+        )
+        axis.set_xticks([0.2, 0.1, 0.05], ["0.2", "0.1", "0.05"])
+        axis.set_yticks([1, 1.5, 2, 3, 4], ["1", "1.5", "2", "3", "4"])
+        axis.minorticks_off()
+        axis.set_xlim(0.22, 0.036)
+        plots.label_ends(axis, ends)
+    axes[0].set_ylabel("queries over the floor")
+    return figure
+
+
+def _products(lines: "DataFrame") -> "Figure":
+    figure, axis = plots.panels(height=3.0)
+    ends = []
+    for name, color, marker in (
+        ("characters", "C3", "P"),
+        ("sign-batch", "C0", "o"),
+        ("adaptive", "C2", "D"),
+    ):
+        part = lines[(lines.strategy == name) & lines.queries.notna()]
+        (line,) = axis.plot(part.n, part.queries, marker, linestyle="-", color=color)
+        ends.append((line, name))
+    floors = lines.drop_duplicates("n")
+    (line,) = axis.plot(floors.n, floors.floor, "--", color="0.35")
+    for at in floors.itertuples():
+        plots.bound(axis, at.n, at.floor, "0.35")
+    ends.append((line, "floor (proved)"))
+    axis.set(yscale="log", xlabel="coordinates n", ylabel="queries")
+    axis.set_xticks(range(2, UP_TO + 1))
+    plots.label_ends(axis, ends)
+    return figure
+
 
 STUDY = Study(
     "games",
-    grid.QUESTION,
-    grid.tasks,
-    grid.seconds,
-    grid.trial,
+    "How many queries does a hidden secret take, exactly or between what bounds?",
+    tasks,
+    seconds,
+    trial,
     guard=3600.0,
     role="proved",
-    content="hardness.studies.games.content:content",
-    template=Path(__file__).with_name("page.md"),
-    formerly={
-        "exact-games": "what is known exactly of games on parities",
-        "query-frontier": "every strategy at every tolerance",
-        "rounding-games": "games on rounded inner products",
-    },
+    numbers=numbers,
+    tables=tables,
+    figures=figures,
+    page=Path(__file__).with_name("page.md"),
 )

@@ -7,7 +7,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.gadgets.sharp import SHARPNESSES
 from hardness.sq.bounds import head_budget
-from hardness.studies.games.tasks import TOLERANCE, game
+from hardness.studies.games import TOLERANCE, game
 
 QUESTION = (
     "How many queries, and of what tolerance, do the labels of m heads make necessary, and what is reached?"
