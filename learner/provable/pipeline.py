@@ -175,7 +175,7 @@ class _Walk:
         self.say(f"refine {len(self.hulls)}", line, {**seen, "change": change})
         return better
 
-    def span(self, hull: Hull) -> bool:
+    def span(self, hull: Hull) -> None:
         """Phase 5: the span of the Θᵢ, and whether it is to be trusted, for as many heads as the spectrum shows."""
         seen = 1 if hull.heads == 1 and self.contracts else hull.heads_seen
         odd = ""
@@ -190,7 +190,6 @@ class _Walk:
             self.refuse("span", numbers, reason)
         line = f"the Θ differ in {hull.heads - 1} directions; {'trusted' if trusted else 'not trusted'}"
         self.say("span", line, numbers, hull.verdict() if trusted else "failed", odd)
-        return trusted
 
     def net(self, hull: Hull, test: Block) -> MultiHeadAttention:
         """Phase 6: the Θᵢ inside the hull, W by least squares, and their relative error on `test`.
@@ -229,7 +228,7 @@ class _Walk:
         return layer
 
     def heads_apart(
-        self, heads: int, start: MultiHeadAttention | None, test: Block
+        self, heads: int, start: MultiHeadAttention | None, test: Block, rounds: int
     ) -> MultiHeadAttention | None:
         """Phase 6b: the patterns of every head on every row, from the end of phase 6 and from a random start.
 
@@ -253,7 +252,7 @@ class _Walk:
             theta = (
                 start.theta if start is not None and name == PHASES else every_head.random_start(m, dim, rng)
             )
-            end = every_head.run(X, Y, theta)
+            end = every_head.run(X, Y, theta, rounds)
             layer = MultiHeadAttention(end.theta, end.w)
             error = _error(layer, test)
             seen |= {"examples": len(X), f"{name} rounds": len(end.residuals), f"{name} error": error}
@@ -280,7 +279,8 @@ class Provable(Learner):
     for at most three heads); `mode="practical"` replaces them by what measures better (debiased estimate, least
     squares, agreement rows, eigenvectors, multi-start). `heads="auto"` reads the number of heads off the spectrum of
     the certificates. Phase 6b, which is not the paper's, reads the patterns of every head off every row
-    (`learner.provable.heads`; not in mode "paper"). `report_.certified` and `report_.certified_error` are of the layer
+    (`learner.provable.heads`; not in mode "paper"), in at most `rounds` rounds from each start, and not at all if that
+    is 0. `report_.certified` and `report_.certified_error` are of the layer
     after phases 1 to 6b: a statement on held-out examples (learner 1.13).
     `polish` adds phase 7, local search (`report_.polished_error`), with the same search from a random start beside it
     (`report_.random_start_error`). A phase whose assumption fails refuses, and `report_.refused_by` names it; then
@@ -304,11 +304,13 @@ class Provable(Learner):
         heads: int | str = 2,
         mode: str = "practical",
         polish: bool = True,
+        rounds: int = every_head.ROUNDS,
         random_state: int | None = None,
     ) -> None:
         super().__init__(heads, random_state)
         self.mode = mode
         self.polish = polish
+        self.rounds = rounds
 
     def fit_blocks(self, blocks: Callable[[], Iterable[tuple[ArrayLike, ArrayLike]]], count: int) -> Self:
         """Learn from `count` examples that never stand in memory at once; returns self.
@@ -349,21 +351,21 @@ class Provable(Learner):
     def _walk(self, rows: Rows, test: Block, rng: np.random.Generator) -> SearchResult:
         heads, paper = self._asked()
         walk = _Walk(rows, heads, paper, rng)
-        layer, refused, trusted, number = None, "", False, heads or AMPLE
+        layer, refused, number = None, "", heads or AMPLE
         try:
             rounds = (2 if paper else 6 if heads != 1 else 8) + (0 if heads else 4)
             hull = walk.rounds(walk.crude_sum(), walk.plan(rounds))
             self.hull_, number = hull, hull.heads
-            trusted = walk.span(hull)
+            walk.span(hull)
             layer = walk.net(hull, test)
         except _Refused as refusal:
             refused = str(refusal)
         name = walk.phases[-1].name if refused else ""
-        if not paper:
-            layer = walk.heads_apart(number, layer, test)
+        if self.rounds and not paper:
+            layer = walk.heads_apart(number, layer, test, self.rounds)
             number = number if layer is None else layer.heads
         error = np.inf if layer is None else _error(layer, test)
-        certified = error <= CERTIFIED and (trusted or not paper)
+        certified = error <= CERTIFIED
         if refused and not certified:
             layer = None
         verdicts: dict[str, Any] = {"refused_by": name, "certified": certified}

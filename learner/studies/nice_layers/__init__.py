@@ -1,175 +1,235 @@
-"""The study `nice-layers`: what the theorem's algorithm needs on random layers, and what its phases add to a search."""
+"""The study `nice-layers`: what breaks the learner with the theorem, one condition at a time, and what it needs.
 
-from collections.abc import Mapping, Sequence
+From the top: the grid, the trials, the numbers of the article, its tables and its figures.
+"""
+
 from math import ceil
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
+from hardness.evaluation.heads import recovery
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.instance import Instance
+from hardness.layer import MultiHeadAttention
+from hardness.scores import fresh, relative_error
 from learner.last_fit import counting_floor
 
-QUESTION = (
-    "What does the theorem's algorithm need on random layers, and what do its phases add to a local search?"
-)
-# Kinds of tasks; layers follow from them
-SCALING, RARITY, PATH, LINEAR = "scaling", "rarity", "anatomy", "linear map"
-PHASES, LITERAL, RANDOM, LBFGS = "phases", "literal phases", "polish from a random start", "lbfgs"
+LEARNED, HEADS_RIGHT = 0.1, 1e-3  # relative error of the outputs, and of the worst head
+JUDGED = 2000  # fresh examples
+FAR = 99.0  # what a larger error of a head is written as
 
-HEADS = (1, 2, 3, 4, 5)
-SIZES = (1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)  # by √10
-# Where a finer step is taken
-BETWEEN = {2: (1000, 3162), 3: (3162, 10_000), 4: (10_000, 31_623), 5: (31_623, 316_228)}
-FINER = 10**0.125
-MAIN, SIDES = (2, 16), ((2, 12), (2, 24), (3, 16))  # (k, d); k·d is at least 24, so that inputs do not repeat
-# Examples of a local search over the counting floor; a tenth of them is held out
-RATIOS = 1.2, 1.5, 2.0, 4.0
-LITERAL_DIM, LITERAL_SIZES = 12, SIZES[:4]  # the body's linear programs take minutes at d = 16
-SPREADS, WIDE, SATURATED = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0), (2, 2, 10, 40_000), 16.0
-PATH_DIM, PATH_EXAMPLES = 8, 20_000
-SPREAD = 2.0  # of the scores of random layers, unless it is varied
-LINEAR_EXAMPLES = 40_000  # of which a half is fitted and a half judged
-RARITY_DIM, ROWS = 16, 100_000  # examples whose rows are certified, or not, with the exact sum of projections
+# Each knob from mild to strong; in a random layer none is turned, and the scores have a spread of 2.
+KNOBS: dict[str, tuple[float, ...]] = {
+    "coherence": (0.5, 0.7, 0.8, 0.9, 0.97),
+    "stable_rank": (3.0, 2.0, 1.5, 1.2, 1.05),
+    "diagonal": (4.0, 6.0, 8.0, 10.0, 11.5),
+    "column": (0.5, 0.7, 0.8, 0.9, 0.97),
+    "lattice": (0.1, 0.05, 0.02, 0.01, 0.0),
+    "norm_ratio": (0.3, 0.2, 0.1, 0.05, 0.02),
+    "scale": (8.0, 12.0, 16.0, 24.0, 32.0),
+    "coherence_w": (0.7, 0.8, 0.9, 0.97, 0.99),
+    "sum_w": (0.3, 0.2, 0.1, 0.05, 0.0),
+}
+TITLES = {
+    "coherence": "cosine of two Θ",
+    "stable_rank": "stable rank of Θ",
+    "diagonal": "diagonal of Θ",
+    "column": "heaviest column of Θ",
+    "lattice": "distance of Θ to a lattice",
+    "norm_ratio": "ratio of the norms of Θ",
+    "scale": "spread of the scores",
+    "coherence_w": "cosine of two W",
+    "sum_w": "size of the sum of W",
+}
+TURNED, TURNED_EXAMPLES, TURNED_LAYERS = {"dim": 12, "tokens": 2, "heads": 2}, 10_000, 5
+TURNED_ROUNDS = 60  # of phase 6b, from each start
+METHODS = ("phases", "rounds", "random_rounds", "search")
+
+DIM = 16
+PHASE_CELLS = ((1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (2, 3), (3, 3), (2, 4))  # (heads, tokens)
+PHASE_SIZES, PHASE_LAYERS = (1000, 3162, 10_000, 31_623, 100_000), 3
+ROUND_CELLS = ((1, 2), (2, 2), (4, 2), (8, 2), (2, 3), (4, 3), (2, 4))
+ROUND_RATIOS, ROUND_LAYERS = (3.0, 4.0, 6.0, 9.0, 13.0), 3  # examples over the counting floor
+SEARCH_HEADS, SEARCH_RATIOS, SEARCH_LAYERS = (1, 2, 4, 8), (1.05, 1.1, 1.25, 1.5, 2.0, 3.0), 5
+MOST_HEADS, MOST_RATIOS, MOST_LAYERS = 16, (1.25, 1.5, 2.0, 3.0), 3  # of local search
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Phases and searches at growing numbers of examples, rarity, paths from hard to nice layers."""
-    return [*_scaling(quick), *_spreads(quick), *_rarity(quick), *_paths(quick), *_linear(quick)]
-
-
-def _scaling(quick: bool) -> list[Task]:
+    """Return every knob at every value, and phases, rounds and local search at growing numbers of examples."""
     if quick:
-        trials = [_phases(m, 2, 12, n, r) for m in (1, 2, 3) for n in SIZES[1:4] for r in range(2)]
-        trials += [
-            _local(m, 2, 12, name, 2.0, r) for m in (1, 2) for name in (RANDOM, LBFGS) for r in range(2)
+        knobs = [_turned(name, KNOBS[name][-1], 0) for name in ("coherence", "sum_w")]
+        return [
+            *knobs,
+            _phases(2, 2, 3162, 0),
+            _counted("rounds", 2, 2, 4.0, 0),
+            _counted("search", 2, 2, 4.0, 0),
         ]
-        return [*trials, _phases(2, 2, 12, SIZES[0], 0, LITERAL)]
-    k, d = MAIN
-    trials = [_phases(m, k, d, n, r) for m in HEADS for n in sizes(m) for r in range(6)]
-    trials += [
-        _local(m, k, d, name, x, r)
-        for m in HEADS
-        for name in (RANDOM, LBFGS)
-        for x in RATIOS
-        for r in range(4)
+    turned = [
+        _turned(name, value, r) for name in KNOBS for value in KNOBS[name] for r in range(TURNED_LAYERS)
     ]
-    for k, d in SIDES:
-        heads: Sequence[int] = (2, 3, 4) if k == 2 else (2, 3)
-        trials += [_phases(m, k, d, n, r) for m in heads for n in SIZES[1:-1] for r in range(4)]
-    return trials + [
-        _phases(m, 2, LITERAL_DIM, n, r, LITERAL) for m in (2, 3) for n in LITERAL_SIZES for r in range(3)
+    plain = [_turned("scale", 2.0, r) for r in range(TURNED_LAYERS)]
+    phases = [_phases(m, k, n, r) for m, k in PHASE_CELLS for n in PHASE_SIZES for r in range(PHASE_LAYERS)]
+    rounds = [
+        _counted("rounds", m, k, ratio, r)
+        for m, k in ROUND_CELLS
+        for ratio in ROUND_RATIOS
+        for r in range(ROUND_LAYERS)
     ]
-
-
-def sizes(m: int) -> list[int]:
-    """Numbers of examples of the main slice, with a finer step where layers begin to be learned.
-
-    >>> sizes(2)
-    [1000, 1334, 1778, 2371, 3162, 10000, 31623, 100000, 316228]
-    """
-    low, high = BETWEEN.get(m, (1, 0))
-    steps = {round(1000 * FINER**i) for i in range(25)}
-    return sorted({*(SIZES if m > 2 else SIZES[:-1]), *(n for n in steps if low < n < high)})
-
-
-def _spreads(quick: bool) -> list[Task]:
-    """The phases against the spread of the scores; many layers where patterns begin to saturate."""
-    m, k, d, n = WIDE
-    if quick:
-        return [_phases(m, k, d, n // 4, r, scale=scale) for scale in SPREADS[-2:] for r in range(2)]
-    return [
-        _phases(m, k, d, n, r, scale=scale)
-        for scale in SPREADS
-        for r in range(24 if scale == SATURATED else 6)
+    searches = [
+        _counted("search", m, 2, ratio, r)
+        for m in SEARCH_HEADS
+        for ratio in SEARCH_RATIOS
+        for r in range(SEARCH_LAYERS)
     ]
-
-
-def _rarity(quick: bool) -> list[Task]:
-    """All (m, k) whose predicted exponent (m−1)(k−1) is at most 6, on layers of score spread 1 and 3."""
-    cells = [(m, k) for m in range(2, 8) for k in range(2, 8) if (m - 1) * (k - 1) <= (3 if quick else 6)]
-    return [
-        task_of(m, k, RARITY_DIM, {"kind": RARITY}, ROWS, r, scale)
-        for scale in (1.0, 3.0)
-        for m, k in cells
-        for r in range(3 if quick else 8)
+    searches += [
+        _counted("search", MOST_HEADS, 2, ratio, r) for ratio in MOST_RATIOS for r in range(MOST_LAYERS)
     ]
+    return [*plain, *turned, *phases, *rounds, *searches]
 
 
-def _paths(quick: bool) -> list[Task]:
-    """The provable learner on the path from a hard layer (rho = 0) to a nice one (1), in Θ, in W and in both."""
-    steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.2, 0.4, 0.7, 1.0)
-    return [
-        task_of(m, 2, PATH_DIM, {"kind": PATH, "path": path, "rho": rho}, PATH_EXAMPLES, r)
-        for m in (2, 3)
-        for path in ("theta", "w", "both")
-        for rho in steps
-        for r in range(1 if quick else 3)
-    ]
+def _turned(knob: str, value: float, repetition: int) -> Task:
+    params = {**TURNED, "scale": 2.0, knob: value}
+    return Task(
+        "nondegenerate", params, {"kind": "knob", "knob": knob}, {"samples": TURNED_EXAMPLES}, repetition
+    )
 
 
-def _linear(quick: bool) -> list[Task]:
-    """How much of a layer of the main slice a linear map explains, which asks nothing of attention."""
-    if quick:
-        return [task_of(2, 2, 12, {"kind": LINEAR}, LINEAR_EXAMPLES, 0)]
-    return [task_of(m, *MAIN, {"kind": LINEAR}, LINEAR_EXAMPLES, r) for m in HEADS for r in range(6)]
+def _phases(heads: int, tokens: int, examples: int, repetition: int) -> Task:
+    params = {"dim": DIM, "tokens": tokens, "heads": heads, "scale": 2.0}
+    return Task("nondegenerate", params, {"kind": "phases"}, {"samples": examples}, repetition)
 
 
-def task_of(
-    m: int, k: int, d: int, solver: Mapping[str, Any], samples: int, repetition: int, scale: float = SPREAD
-) -> Task:
-    """A task on random layers of m heads on k tokens in dimension d, with scores of spread `scale`."""
-    params = {"dim": d, "tokens": k, "heads": m, "scale": scale}
-    return Task("nondegenerate", params, solver, {"samples": samples}, repetition)
-
-
-def _phases(m: int, k: int, d: int, n: int, r: int, learner: str = PHASES, scale: float = SPREAD) -> Task:
-    return task_of(m, k, d, {"kind": SCALING, "learner": learner}, n, r, scale)
-
-
-def _local(m: int, k: int, d: int, learner: str, ratio: float, r: int) -> Task:
-    return task_of(m, k, d, {"kind": SCALING, "learner": learner}, ceil(ratio * counting_floor(m, k, d)), r)
+def _counted(kind: str, heads: int, tokens: int, ratio: float, repetition: int) -> Task:
+    params = {"dim": DIM, "tokens": tokens, "heads": heads, "scale": 2.0}
+    examples = ceil(ratio * counting_floor(heads, tokens, DIM))
+    return Task("nondegenerate", params, {"kind": kind, "ratio": ratio}, {"samples": examples}, repetition)
 
 
 def seconds(task: Task) -> float:
-    """Predicted seconds of a trial."""
-    m, k, d = (int(task.params[name]) for name in ("heads", "tokens", "dim"))
-    count = float(task.budget["samples"])
-    match task.solver:
-        case {"kind": "rarity"}:
-            return 0.03 + 0.025 * k * k
-        case {"kind": "linear map"}:
-            return 0.5
-        case {"kind": "anatomy"}:
+    """Return the predicted seconds of a trial."""
+    m, k, count = task.params["heads"], task.params["tokens"], float(task.budget["samples"])
+    match task.solver["kind"]:
+        case "knob":
             return 2.0
-        case {"learner": "phases"}:
-            return 0.3 + 0.02 * m * (d / 12) ** 4 + count * (5e-6 if k == 2 else 1.5e-5)
-        case {"learner": "literal phases"}:
-            return 4.0 * (m - 1)
-    return 0.05 * m * m * (d / 12) ** 2
+        case "phases":
+            return float(0.2 + 0.1 * m + count * (5e-6 if k == 2 else 1.5e-5))
+        case "rounds":
+            return float(0.3 + 2e-3 * m * count * (k - 1))
+    return float(0.1 + 0.02 * m**2)
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """One trial. Deterministic in the task and the root seed."""
-    from learner.studies.nice_layers import trials  # learners take a second to import
+    """Return the errors of one trial; those that compare learners share layer and examples.
 
-    return trials.trial(task, root)
+    >>> outcome = trial(_counted("search", 1, 2, 4.0, 0), 0, 60.0)
+    >>> outcome.status, outcome.detail["search_head"] < HEADS_RIGHT
+    ('solved', True)
+    """
+    # A knob changes a layer and not its secret: all its values share seeds, and so do learners that are compared.
+    size = {name: task.params[name] for name in ("dim", "tokens", "heads")}
+    same = Task(task.family, size, {}, {}, task.repetition)
+    instance = Instance.generate(Nondegenerate(**task.params), same.seed(root, "instance"))
+    judged = fresh(instance, JUDGED, same.seed(root, "fresh"))
+    count = int(task.budget["samples"])
+    data = instance.examples(count, same.seed(root, "examples"))
+    X, Y = data.X.astype(np.float64), data.Y
+    rng = np.random.default_rng(task.seed(root, "solver"))
+    errors = _TRIALS[task.solver["kind"]](instance, X, Y, judged, rng)
+    errors = {
+        name: value if isinstance(value, str | None) else float(f"{value:.4g}")
+        for name, value in errors.items()
+    }
+    kind = task.solver["kind"]
+    wanted, bound = (
+        (errors[f"{kind}_head"], HEADS_RIGHT) if kind in METHODS[1:] else (errors["phases"], LEARNED)
+    )
+    status = "refused" if wanted is None else "solved" if wanted <= bound else "wrong"
+    return Outcome(status, count, errors)
+
+
+def _turn_trial(instance: Instance, X: Any, Y: Any, judged: Any, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the phase that breaks first, and the errors of the four methods; one that has no start is left out."""
+    from learner.provable import heads
+
+    m, dim, tokens = instance.heads, X.shape[2], X.shape[1]
+    layer, errors = _by_phases(instance, X, Y, judged, rng)
+    rows = heads.rows_wanted(m, tokens, dim)
+    start = heads.random_start(m, dim, rng)
+    for name, theta in (("rounds", None if layer is None else layer.theta), ("random_rounds", start)):
+        if theta is not None:
+            errors |= _errors(name, _rounds(X[:rows], Y[:rows], theta, TURNED_ROUNDS), instance, judged)
+    return errors | _search_trial(instance, X[:rows], Y[:rows], judged, rng)
+
+
+def _by_phases(
+    instance: Instance, X: Any, Y: Any, judged: Any, rng: np.random.Generator
+) -> tuple[MultiHeadAttention | None, dict[str, Any]]:
+    """Return the layer of phases 1 to 6, its error (None: refused), and the first phase that refuses or fails."""
+    from learner.provable.pipeline import Provable
+
+    learner = Provable(instance.heads, polish=False, rounds=0, random_state=int(rng.integers(2**32))).fit(
+        X, Y
+    )
+    report = learner.report_
+    last = {phase.name: phase.verdict for phase in report.phases}
+    broken = [name for name in ("span", "net") if last.get(name) == "failed"]
+    broken = [report.refused_by.partition(" ")[0]] if report.refused_by else broken
+    seen: dict[str, Any] = {"phases": None, "broken": broken[0] if broken else None}
+    if learner.layer_ is not None:
+        seen |= _errors("phases", learner.layer_, instance, judged)
+    return learner.layer_, seen
+
+
+def _errors(name: str, layer: MultiHeadAttention, instance: Instance, judged: Any) -> dict[str, float]:
+    """Return the relative error of a layer, as `name`, and that of its worst head."""
+    match = recovery(layer, instance.layer(), judged.X.shape[1])
+    worst = match["worst"] if match else FAR
+    return {name: relative_error(layer(judged.X), judged.Y), f"{name}_head": min(worst, FAR)}
+
+
+def _rounds(X: Any, Y: Any, theta: Any, most: int) -> MultiHeadAttention:
+    """Return the layer that the rounds of phase 6b end with."""
+    from learner.provable import heads
+
+    end = heads.run(X, Y, theta, most)
+    return MultiHeadAttention(end.theta, end.w)
+
+
+def _phase_trial(instance: Instance, X: Any, Y: Any, judged: Any, rng: np.random.Generator) -> dict[str, Any]:
+    return _by_phases(instance, X, Y, judged, rng)[1]
+
+
+def _round_trial(instance: Instance, X: Any, Y: Any, judged: Any, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the errors of the rounds of phase 6b on all examples, from one random start."""
+    from learner.provable import heads
+
+    start = heads.random_start(instance.heads, X.shape[2], rng)
+    return _errors("rounds", _rounds(X, Y, start, heads.ROUNDS), instance, judged)
+
+
+def _search_trial(
+    instance: Instance, X: Any, Y: Any, judged: Any, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the errors of variable projection on all examples, from one random start."""
+    from learner.attempt import attempt, random_theta
+
+    start = random_theta(rng, instance.heads, X.shape[2])
+    end = attempt(X, Y, start, heads=instance.heads, iterations=400)
+    return _errors("search", MultiHeadAttention(end.theta, end.w), instance, judged)
+
+
+_TRIALS = {"knob": _turn_trial, "phases": _phase_trial, "rounds": _round_trial, "search": _search_trial}
 
 
 STUDY = Study(
     "nice-layers",
-    QUESTION,
+    "Which conditions of the learner with the theorem matter, and what does it need where all of them hold?",
     tasks,
     seconds,
     trial,
-    guard=3600.0,
-    content="learner.studies.nice_layers.content:content",
-    template=Path(__file__).with_name("page.md"),
-    formerly={
-        "learner-scaling": "examples to an error",
-        "rarity": "how rare certified rows are",
-        "anatomy": "which phase gives up between a nice and a hard layer",
-        "search-gap": "how many examples a local search needs",
-        "critical-rho": "how far from a parity a layer must be; its control failed",
-    },
+    guard=600.0,
 )
