@@ -86,7 +86,7 @@ class InformativeExamples:
 
 
 def informative_rows(words: Words, dim: int, gate: float | None = None) -> InformativeRows:
-    """The informative rows among packed pairs (n, 2, words).
+    """Return the informative rows among packed pairs (n, 2, words).
 
     >>> informative_rows(np.array([[[0b11], [0b00]], [[0b01], [0b11]]], dtype=np.uint64), 2)
     InformativeRows(words=array([[3]], dtype=uint64), positions=array([0]), count=2, dim=2, gate=None)
@@ -113,7 +113,7 @@ def open_pairs(words: Words) -> tuple[Words, Words, NDArray[np.int64]]:
 
 
 def informative_examples(X: Signs, Y: NDArray[np.float64]) -> InformativeExamples:
-    """The informative rows of examples X, Y (n, 2, d) with their labels.
+    """Return the informative rows of examples X, Y (n, 2, d) with their labels.
 
     Raises `InputError` unless every label is x_a[0] times a number in column 0, the same for both rows, and 0 in other
     columns: else it is no function of the bits u alone. Where z_0 = 0 the median of these numbers is what is kept.
@@ -214,7 +214,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 def read(path: Path) -> tuple[Examples, dict[str, Any]]:
-    """Examples and their `public` parameters from a file of `write`. Raises `InputError` on any other file.
+    """Return examples and their `public` parameters from a file of `write`. Raises `InputError` on any other file.
 
     Schema first, then shapes, then values; sizes are held against the file before anything is allocated.
     """
@@ -235,7 +235,7 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
 
 
 def rows_in(path: Path) -> int:
-    """How many examples a file of `write` says that it holds; none is read. Raises `InputError` as `read` does."""
+    """Return how many examples a file of `write` says it holds; none is read. Raises `InputError` as `read` does."""
     if path.suffix != ".parquet":
         return npz.length(path, "X")
     with _parquet(path) as file:

@@ -94,7 +94,7 @@ class MultiHeadAttention:
 
     @cached_property
     def _beside(self) -> tuple[Array, Array]:
-        """Θ₁ᵀ … Θₘᵀ beside each other, and W₁ … Wₘ, both (d, m d)."""
+        """Return Θ₁ᵀ … Θₘᵀ beside each other, and W₁ … Wₘ, both (d, m d)."""
         m, d = self.heads, self.dim
         return self.theta.transpose(2, 0, 1).reshape(d, m * d), self.w.transpose(1, 0, 2).reshape(d, m * d)
 

@@ -57,7 +57,7 @@ class MLP(Regressor):
         self._waiting = [np.empty((0, x[0].size), dtype=np.float32) for _ in "xy"]
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """One pass over all examples, from new weights; returns self."""
+        """Make one pass over all examples, from new weights; return self."""
         if hasattr(self, "_network"):
             del self._network
         self.partial_fit(X, Y)
@@ -81,7 +81,7 @@ class MLP(Regressor):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """F̂(X), shape (n, k, d): 0 before the first step."""
+        """Return F̂(X), shape (n, k, d): 0 before the first step."""
         x = self._to_predict(X, "_network")
         if x.shape[1:] != self._shape:
             raise InputError(
@@ -93,7 +93,7 @@ class MLP(Regressor):
         return np.asarray(out, dtype=np.float64).reshape(x.shape) * self._scale
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Multiply-adds of a pass over so many examples: forward and backward.
+        """Return the multiply-adds of a pass over so many examples: forward and backward.
 
         >>> MLP(width=128).multiply_adds(1, 2, 12)
         18432.0
@@ -148,13 +148,13 @@ class OnlineMLP(Regressor):
         self._y = np.empty(0, dtype=np.float32)
 
     def fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "OnlineMLP":
-        """One pass over all examples, from new initial weights; returns self."""
+        """Make one pass over all examples, from new initial weights; return self."""
         if hasattr(self, "hidden_"):
             del self.hidden_
         return self.partial_fit(X, Y)
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "OnlineMLP":
-        """One pass over tokens (n, 2, d) and outputs (n, 2, d); examples short of a batch wait for the next call.
+        """Make one pass over tokens (n, 2, d) and outputs (n, 2, d); examples short of a batch wait for the next call.
 
         Raises `InputError` on another number of tokens, shapes that differ, tokens other than ±1, NaN and infinity.
         """
@@ -180,7 +180,7 @@ class OnlineMLP(Regressor):
         return self
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Predicted outputs (n, 2, d): one of the two label values seen where z_0 != 0, else the gate value."""
+        """Return predicted outputs (n, 2, d): one of the two label values seen where z_0 != 0, else the gate value."""
         informative, v = _products(X)
         value = np.full(len(X), self.gate_)
         margin = np.maximum(v @ self.hidden_, 0) @ self.out_ + self.shift_
@@ -190,7 +190,7 @@ class OnlineMLP(Regressor):
         return Y
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Multiply-adds of a pass over so many examples, half of which move the weights.
+        """Return the multiply-adds of a pass over so many examples, half of which move the weights.
 
         >>> OnlineMLP(width=128).multiply_adds(2, 2, 12)
         4992.0

@@ -51,14 +51,14 @@ class RidgeLearner(Regressor, ABC):
 
     @abstractmethod
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
-        """Draw what stays frozen; the number of features, None for a kernel."""
+        """Draw what stays frozen; return the number of features, None for a kernel."""
 
     def blocks(self, X: Array) -> Iterator[Features]:
-        """The features of X, (rows, ·) at a time; not called for a kernel."""
+        """Yield the features of X as (rows, ·), some at a time; not called for a kernel."""
         raise NotImplementedError  # and so not abstract: a kernel has `gram` in its place
 
     def gram(self, X: Array, Z: Array) -> Array:
-        """Inner products of the features of X and of Z: (rows of X, rows of Z)."""
+        """Return the inner products of the features of X and of Z: (rows of X, rows of Z)."""
         gram = np.zeros((len(X), len(Z)))
         if X is Z:
             for a in self.blocks(X):
@@ -69,7 +69,7 @@ class RidgeLearner(Regressor, ABC):
         return gram
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); returns self."""
+        """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); return self."""
         x, y = examples(X, Y)
         alphas = self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
         for alpha in alphas or (None,):
@@ -98,11 +98,11 @@ class RidgeLearner(Regressor, ABC):
         return self
 
     def gradient_examples(self, examples: int, tokens: int, dim: int) -> float:
-        """A fit reads every example once."""
+        """Return the examples that a fit reads: every one once."""
         return float(examples)
 
     def _solving(self, size: int) -> float:
-        """Those of Cholesky factors of matrices (size, size), two for every alpha."""
+        """Return the multiply-adds of Cholesky factors of matrices (size, size), two for every alpha."""
         return 2 * np.size(self.alpha) * size**3 / 6
 
     def _solve(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> None:
@@ -169,7 +169,7 @@ class RidgeLearner(Regressor, ABC):
         return {"alpha": self.alpha_.tolist(), "features": self.n_features_}
 
     def predict(self, X: ArrayLike) -> Array:
-        """Predicted Y of tokens (n, k, d), in the shape that was fitted."""
+        """Return the predicted Y of tokens (n, k, d), in the shape that was fitted."""
         x = self._to_predict(X, "report_")
         return self._predict(self._rows(x)).reshape(
             x.shape if len(self._shape) == 2 else (len(x), *self._shape)
@@ -186,7 +186,7 @@ class RidgeLearner(Regressor, ABC):
         return out
 
     def _asking(self, tokens: int) -> int:
-        """The token that asks, where only one does: the query."""
+        """Return the place of the token that asks, where only one does: the query."""
         return 0
 
     def _rows(self, x: Array) -> Array:
@@ -200,7 +200,7 @@ class RidgeLearner(Regressor, ABC):
 
 
 def solve(gram: Array, right: Array, ridge: float) -> Array:
-    """(gram + ridge·I)⁻¹ right by Cholesky. Raises `InputError` if that is singular in floating point."""
+    """Return (gram + ridge·I)⁻¹ right by Cholesky. Raises `InputError` if that is singular in floating point."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     # In this order LAPACK factors in place; in the other scipy copies silently.
@@ -228,7 +228,7 @@ def refuse_beyond(least_gb: float, what: str) -> None:
 
 
 def row_blocks(rows: int, width: int) -> Iterator[slice]:
-    """Slices of `rows` such that a temporary of `width` columns has at most `BLOCK` entries.
+    """Yield slices of `rows` such that a temporary of `width` columns has at most `BLOCK` entries.
 
     >>> [s.stop for s in row_blocks(10, BLOCK // 4)]
     [4, 8, 10]
@@ -238,7 +238,7 @@ def row_blocks(rows: int, width: int) -> Iterator[slice]:
 
 
 def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
-    """X and Y of a fit, checked: Y (n,), (n, p) or the shape of X. Raises `InputError` otherwise."""
+    """Return X (n, k, d) and Y, (n,), (n, p) or of the shape of X. Raises `InputError` for others."""
     x, y = tokens(X), np.asarray(Y, dtype=np.float64)
     if y.ndim not in (1, 2, 3) or len(y) != len(x) or (y.ndim == 3 and y.shape != x.shape):
         raise InputError(
@@ -276,7 +276,7 @@ class LowDegree(RidgeLearner):
         self.degree = degree
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """About what the kernel costs: all distances, and the factors.
+        """Return about what the kernel costs: all distances, and the factors.
 
         >>> round(LowDegree(3).multiply_adds(1000, 2, 12) / 1e9, 2)
         2.02
@@ -369,7 +369,7 @@ class RandomFeatureAttention(_Scaled):
         self.keys = keys
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
-        """About what a fit of Y (n, k, d) costs: features, their inner products, the factors.
+        """Return about what a fit of Y (n, k, d) costs: features, their inner products, the factors.
 
         >>> round(RandomFeatureAttention(1000).multiply_adds(1000, 2, 12) / 1e9, 1)
         42.4
@@ -405,7 +405,7 @@ class RandomFeatureAttention(_Scaled):
         return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2) if self.augment else x
 
     def _asked(self, x: NDArray[Any]) -> NDArray[Any]:
-        """The keys (n, N, d) of tokens x."""
+        """Return the keys (n, N, d) of tokens x."""
         return x if self.keys == "all" else x[:, 1:]
 
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
@@ -431,7 +431,7 @@ class RandomFeatureAttention(_Scaled):
 
 
 def arc_cosine(cosine: Array) -> Array:
-    """J(θ) = (sin θ + (π − θ) cos θ) / 2π = E relu(<w,u>) relu(<w,v>) for unit u, v at angle θ, w standard normal.
+    """Return J(θ) = (sin θ + (π − θ) cos θ) / 2π = E relu(<w,u>) relu(<w,v>) for unit u, v at angle θ and normal w.
 
     As a power series in cos θ it has no odd degree from 3 on: un-augmented heads miss those.
 
@@ -443,7 +443,7 @@ def arc_cosine(cosine: Array) -> Array:
 
 
 def _head_kernel(x: Array, keys: Array, z: Array, others: Array) -> Array:
-    """E <φ(x), φ(z)> of one head with standard normal W, for queries x and z (·, d) and their keys (·, N, d)."""
+    """Return E <φ(x), φ(z)> of one head with standard normal W, for queries x and z (·, d) and their keys (·, N, d)."""
     asked = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(z, axis=1))
     cosine = _ratio(x @ z.T, asked)
     sizes, lengths = np.linalg.norm(keys, axis=2), np.linalg.norm(others, axis=2)
@@ -455,7 +455,7 @@ def _head_kernel(x: Array, keys: Array, z: Array, others: Array) -> Array:
 
 
 def _ratio(inner: Array, norms: Array) -> Array:
-    """Cosines; 0 for a token of length 0."""
+    """Return cosines; 0 for a token of length 0."""
     return np.divide(inner, norms, out=np.zeros_like(inner), where=norms > 0)
 
 

@@ -75,7 +75,7 @@ class Student(Learner):
         self.loss = loss
 
     def checked(self) -> tuple[float, float]:
-        """The rate and the l1 of its steps. Raises `InputError` if an option is not what it should be."""
+        """Return the rate and the l1 of its steps. Raises `InputError` if an option is not what it should be."""
         one_of("loss", self.loss, ZONES)
         whole("heads", self.heads, 1)
         whole("batch", self.batch, 1)
@@ -100,19 +100,19 @@ class Student(Learner):
         return self
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """One pass over nine tenths of X and Y, both (n, k, d), judged on the rest; returns self."""
+        """Make one pass over nine tenths of X and Y, both (n, k, d), and judge it on the rest; return self."""
         super().fit(X, Y)
         self.report_ = replace(self.report_, curve=tuple(self.curve_))
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """F̂(X), shape (n, k, d): 0 before the first step, NaN once the weights are no longer finite."""
+        """Return F̂(X), shape (n, k, d): 0 before the first step, NaN once the weights are no longer finite."""
         # NaN, where zeros would pass for a learner that explains nothing: divergence is told from failure.
         out = super().predict(X)
         return out if self.layer_ or not self._seen else np.full_like(out, np.nan)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Multiply-adds of a pass over so many examples.
+        """Return the multiply-adds of a pass over so many examples.
 
         >>> Student(heads=16).multiply_adds(1, 2, 12)
         9216.0
@@ -212,7 +212,7 @@ class TorchStudent(Student):
         self.kind = kind
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Multiply-adds of a pass over so many examples: scores, patterns and both gradients, for every head."""
+        """Return the multiply-adds of a pass over so many examples: scores, patterns and both gradients."""
         return examples * gradient_work(self.heads, tokens, dim)
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
@@ -228,7 +228,7 @@ class TorchStudent(Student):
 
 
 def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
-    """Θ with entries N(0, 1/d) and W with entries N(0, 1/(d M)), both (M, d, d) float32.
+    """Draw Θ with entries N(0, 1/d) and W with entries N(0, 1/(d M)), both (M, d, d) float32.
 
     >>> theta, w = initial(np.random.default_rng(0), heads=16, dim=8)
     >>> theta.shape, str(w.dtype), bool(abs(theta.std() - 8**-0.5) < 0.02)
@@ -241,7 +241,7 @@ def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
 
 
 def forward(theta: Any, w: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Outputs (B, k, d), patterns (B, M, k, k) and mixed tokens (B k, M d) of tokens x (B, k, d).
+    """Return outputs (B, k, d), patterns (B, M, k, k) and mixed tokens (B k, M d) of tokens x (B, k, d).
 
     The largest score of a row is taken off before the exponential, so nothing overflows.
     """
@@ -257,7 +257,7 @@ def forward(theta: Any, w: Any, x: Any) -> tuple[Any, Any, Any]:
 
 
 def gradients(theta: Any, w: Any, x: Any, y: Any, loss: str = "squared") -> tuple[Any, Any, Any]:
-    """Squared error before the step, and the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
+    """Return the squared error before the step, and the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
 
     ℓ(e) is e²/2 (squared), |e| (absolute) or max(0, |e| - .1) (hinge). The squared error is the mean over the B
     examples of the sum over all outputs.
@@ -288,11 +288,11 @@ class DenseStudent:
         self.optimizer = Adam((self.theta, self.w))
 
     def layer(self) -> tuple[Any, Any]:
-        """Θ and W, both (M, d, d)."""
+        """Return Θ and W, both (M, d, d)."""
         return self.theta.copy(), self.w.copy()
 
     def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> Any:
-        """An update a whole batch of tokens x and targets y times `scale`, both (n, k, d), each shrunk by rate · l1.
+        """Make an update a whole batch of tokens x, targets y times `scale`, both (n, k, d); Θ is shrunk by rate · l1.
 
         Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
         squared targets, summed over outputs.
@@ -324,14 +324,14 @@ class TorchSteps:
         self.optimizer = torch.optim.Adam((self.theta, self.w))
 
     def layer(self) -> tuple[Array, Array]:
-        """Θ and W, both (M, d, d), as numpy arrays."""
+        """Return Θ and W, both (M, d, d), as numpy arrays."""
         theta, w = (weights.detach().cpu().numpy().copy() for weights in (self.theta, self.w))
         return theta, w
 
     def train(
         self, x: NDArray[np.int8], y: Array, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0
     ) -> Array:
-        """An update a whole batch of tokens x and targets y times `scale`, both (n, k, d), Θ shrunk by rate · l1 after.
+        """Make an update a whole batch of tokens x, targets y times `scale`, both (n, k, d); Θ is shrunk by rate · l1.
 
         Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
         squared targets, summed over outputs.
@@ -356,14 +356,14 @@ class TorchSteps:
         return torch.stack(squares).cpu().numpy().astype("float64") if squares else np.zeros((0, 2))
 
     def _loss(self, error: "torch.Tensor") -> "torch.Tensor":
-        """The sum of the losses of all outputs: e²/2, |e| or max(0, |e| − .1)."""
+        """Return the sum of the losses of all outputs: e²/2, |e| or max(0, |e| − .1)."""
         if self.loss == "squared":
             return error.square().sum() / 2
         return (error.abs() - ZONES[self.loss]).clip(min=0).sum()
 
 
 def device_of(name: str | None) -> "torch.device":
-    """The device of that name; without one the first accelerator, and else the processor.
+    """Return the device of that name; without one the first accelerator, and else the processor.
 
     Raises `InputError` where torch is not installed or cannot put a number there.
     """

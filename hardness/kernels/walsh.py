@@ -32,7 +32,7 @@ def _fused(builder: Any, vector: Any) -> Any:
 
 
 def _network(levels: int, across: bool) -> Any:
-    """Walsh-Hadamard levels on 2^levels vectors of 64 bytes, which stay in registers: compiled code of its own.
+    """Make Walsh-Hadamard levels on 2^levels vectors of 64 bytes, which stay in registers: compiled code of its own.
 
     `network(f, start, stride)` takes the vectors at start, start + stride, … of f through all levels between them,
     after those inside each vector if `across`. In plain loops this would become scalar code.
@@ -98,7 +98,7 @@ _NEXT_1, _NEXT_2, _NEXT_3, _NEXT_4 = (_network(levels, False) for levels in rang
 
 @compiled
 def _sweep(f: Any, start: Any, stride: Any, levels: Any, count: Any) -> Any:
-    """One network on the `count` elements beside f[start], f[start + stride], …"""
+    """Apply one network to the `count` elements after each of f[start], f[start + stride], …"""
     width = VECTOR // f.itemsize
     if levels == 1:
         for j in range(start, start + count, width):
@@ -116,7 +116,7 @@ def _sweep(f: Any, start: Any, stride: Any, levels: Any, count: Any) -> Any:
 
 @compiled
 def _climb(f: Any, h: Any) -> Any:
-    """The levels of f from h on, a few of them a pass.
+    """Do the levels of f from h on, a few of them a pass.
 
     Vectors a way of the first cache (4 KiB) apart all fall into one set of it, which holds 8 or more of them; and so
     many streams of memory are read and written as fast as one.
@@ -133,7 +133,7 @@ def _climb(f: Any, h: Any) -> Any:
 
 @compiled
 def walsh_hadamard(f: Any) -> Any:
-    """In-place transform f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k, contiguous."""
+    """Transform f in place, f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k, contiguous."""
     # All levels inside a block at first: a chunk stays in the second-level cache, a block in the third.
     width = VECTOR // f.itemsize
     for block in range(0, f.size, BLOCK):

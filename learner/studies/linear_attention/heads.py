@@ -10,7 +10,7 @@ BATCH = 256  # examples of a step
 
 
 def svd_heads(p: Array, dim: int, tol: float = 1e-9) -> tuple[Array, Array]:
-    """Heads V (H, outputs, d), Q (H, d, d) with these parameters p (outputs, ψ): H <= d · min(d, outputs).
+    """Return heads V (H, outputs, d), Q (H, d, d) with these parameters p (outputs, ψ): H <= d · min(d, outputs).
 
     Their number says little: one random head comes back as up to d · outputs, since no input sees the terms of
     Σ vec V vec Qᵀ that are antisymmetric in the pair (j, k).
@@ -25,7 +25,7 @@ def svd_heads(p: Array, dim: int, tol: float = 1e-9) -> tuple[Array, Array]:
 def adam_heads(
     X: Array, Y: Array, heads: int, rng: np.random.Generator, *, epochs: int = 60, rate: float = 0.01
 ) -> tuple[Array, Array, float]:
-    """V, Q and final relative training error of `heads` heads fitted to Y (n, outputs): cosine schedule, no restarts.
+    """Fit `heads` heads to Y (n, outputs) by Adam with a cosine schedule; return V, Q and the relative training error.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 3, 2)); Y = (X[:, :, 0] ** 2).sum(axis=1, keepdims=True) * X[:, -1:, 1]
