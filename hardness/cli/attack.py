@@ -57,10 +57,6 @@ def attack(
     Of a challenge it gets the public folder: what it finds is tried on the held-out inputs. With --json the report is
     an answer to `hardness judge`.
 
-    lattice and search also take LWE samples of others: an LWE challenge's text (.txt), or a folder of A.npy (m, n),
-    b.npy (m,) and lwe.json, which says q, error [lowest, highest], and if known secret [lowest, highest], its weight,
-    and noise, the standard deviation of a Gaussian that is added to the errors.
-
     Example: hardness attack gaussian examples.npz
     """
     if name == "membership":

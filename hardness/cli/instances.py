@@ -231,7 +231,7 @@ def export(
     """
     from safetensors.numpy import save
 
-    from hardness.attacks import bridges
+    from hardness.attacks.export import write
     from hardness.examples import read
     from hardness.instance import Instance
     from hardness.io.files import replacing
@@ -249,7 +249,7 @@ def export(
     else:
         instance, sampling = Instance.load(file), secrets.randbits(128) if seed is None else seed
         examples, public = instance.examples(count, sampling), instance.public(sampling)
-    about = bridges.write(form, examples, public, out)
+    about = write(form, examples, public, out)
     emit(as_json, {"form": form, "out": str(out), "about": about}, [f"wrote {out}: {about}"])
 
 

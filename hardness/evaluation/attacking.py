@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.attacks import Progress, Recovery, bridges, lwe
+from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import accepts, stands_out
-from hardness.attacks.equations import extract, predictions, quiet
+from hardness.attacks.equations import extract, predictions
 from hardness.errors import InputError, TrialEnded
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import FOREVER, Worker
@@ -35,7 +35,7 @@ def attack(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Recovery:
-    """Attack a file of examples or of LWE samples, or `count` examples of an instance: the attack sees no more.
+    """Attack a file of examples, or `count` examples of an instance: the attack sees no more.
 
     `name` is a registered attack, ``module:function``, or the function itself; what is named and not built in runs in
     a worker process. `budget` counts what the attack counts; `seed` draws the examples, if any, and the attack's own
@@ -66,11 +66,9 @@ def attack(
 def attack_file(
     path: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Recovery:
-    """The same on a file of examples, a challenge, or LWE samples of others: a .txt or a folder (`attacks.bridges`)."""
+    """Attack a file of examples, or the public folder of a challenge."""
     if (path / "challenge.json").is_file():
         return attack_challenge(path, name, budget, seed, progress)
-    if path.is_dir() or path.suffix == ".txt":
-        return lwe.attack(bridges.read(path), str(name), budget, seed, progress or quiet)
     return attack_examples(*read(path), name, budget, seed, progress)
 
 

@@ -57,18 +57,6 @@ def length(path: Path, name: str) -> int:
         return shape[0]
 
 
-def integers(path: Path, longest: int) -> NDArray[np.int64]:
-    """Return the integers of an .npy file of at most `longest` bytes. Raises `InputError` on any other file."""
-    size = regular(path).stat().st_size
-    if size > longest:
-        raise InputError(f"{path} is longer than {longest >> 20} MiB")
-    with path.open("rb") as file:
-        array = _array(file, path.name, size)
-    if array.dtype.kind not in "iu":
-        raise InputError(f"{path.name} must hold integers, got {array.dtype.str}")
-    return array.astype(np.int64)
-
-
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open an archive. Raises `InputError`, in one line, for whatever is wrong with it."""

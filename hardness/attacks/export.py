@@ -5,7 +5,7 @@ Everything here is made of examples and public parameters alone, as an attack se
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Any
@@ -17,19 +17,13 @@ from hardness.attacks import Public
 from hardness.attacks.acceptance import accepts, trusted
 from hardness.attacks.equations import Equations, extract
 from hardness.attacks.finish import polish
-from hardness.errors import InputError, one_line
+from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.gadgets import modular
 from hardness.gadgets.modular import centred, is_prime, preimages
-from hardness.io import npz
-from hardness.io.files import read_bounded, replacing, write_text
-from hardness.io.schemas import parse
-from hardness.io.texts import sanitize
+from hardness.io.files import replacing, write_text
 
 Integers = NDArray[np.int64]
-MOST_BYTES, MOST_TEXT = 1 << 25, 1 << 24  # of a file, of a text
-MOST_Q = 1 << 24  # products of two residues stay exact in sums of 2^15
-BRACKETS = str.maketrans("[],", "   ")
 SLACK = 2.0  # standard deviations by which the wrong labels that are allowed exceed those expected
 
 
@@ -275,50 +269,6 @@ def independent(U: Integers, q: int) -> tuple[Integers, Integers]:
     system = np.hstack([U[first], np.eye(len(first), dtype=np.int64)])
     rref_local(system, q, q, n)
     return first, system[:, n:]
-
-
-def read(path: Path) -> LWE:
-    """LWE samples of others: a folder of A.npy (m, n), b.npy (m,) and lwe.json, or the text of an LWE challenge.
-
-    lwe.json says ``q`` and ``error``, [lowest, highest]; if it has them, ``secret``, [lowest, highest] too, ``weight``,
-    how many entries of the secret are not 0, and ``noise``, the standard deviation of a Gaussian that is added to the
-    errors. A text knows a Gaussian alone, and a secret of all residues. Nothing of either is evaluated. Raises
-    `InputError` for what is neither.
-    """
-    try:
-        lwe = _folder(path) if path.is_dir() else _text(read_bounded(path, MOST_TEXT).decode("ascii"))
-        m, n = lwe.A.shape
-        ranges = all(-lwe.q < low <= high < lwe.q for low, high in (lwe.error, lwe.secret or (0, 0)))
-        if not (lwe.b.shape == (m,) and m * n and 2 <= lwe.q <= MOST_Q and ranges):
-            raise ValueError(
-                "needed are A (m, n), b (m,), q from 2 to 2^24, lowest <= highest between -q and q"
-            )
-        if not (0 <= lwe.noise < lwe.q and lwe.sd > 0 and 0 < (lwe.weight or 1) <= n):
-            raise ValueError("errors must not be all 0, and a weight is at most n")
-        return replace(lwe, A=lwe.A % lwe.q, b=lwe.b % lwe.q)
-    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, OSError) as error:
-        reason = sanitize(one_line(error), 200)
-        raise InputError(f"{path} holds no LWE samples: {reason}; see `hardness attack --help`") from error
-
-
-def _folder(path: Path) -> LWE:
-    stated = parse(read_bounded(path / "lwe.json"), f"{path}/lwe.json")
-    A, b = (npz.integers(path / name, MOST_BYTES) for name in ("A.npy", "b.npy"))
-    pairs = (
-        None if pair is None else (int(pair[0]), int(pair[1]))
-        for pair in map(stated.get, ("secret", "error"))
-    )
-    secret, error = pairs
-    weight = None if stated.get("weight") is None else int(stated["weight"])
-    q, noise = int(stated["q"]), float(stated.get("noise", 0.0))
-    return LWE(A, b, q, secret, error or (0, 0), noise, weight)
-
-
-def _text(text: str) -> LWE:
-    n, m, q, alpha, rest = text.split(None, 4)
-    numbers = np.loadtxt([rest.translate(BRACKETS).replace("\n", " ")], dtype=np.int64, ndmin=1)
-    A = numbers[int(m) :].reshape(int(m), int(n))
-    return LWE(A, numbers[: int(m)], int(q), None, (0, 0), float(alpha) * int(q))
 
 
 def write(form: str, examples: Examples, public: Public, out: Path) -> str:

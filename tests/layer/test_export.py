@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import run_command
 
-from hardness.attacks.bridges import at_most, normal_form, rounding_secret, xor_dimacs
+from hardness.attacks.export import at_most, normal_form, rounding_secret, xor_dimacs
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
