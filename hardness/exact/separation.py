@@ -6,7 +6,6 @@ every mean E[b' D_r] larger than a given number? If not, weights lambda >= 0 of 
 is at most their lambda-average, so at most E|sum_r lambda_r D_r|/2.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -54,10 +53,6 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separ
     (whole, scale), (counts, total) = _integers(forms), _integers(chances)
     unit = Fraction(1, 2 * scale * total)
     floats, odds = whole.astype(float) / scale, counts.astype(float) / total
-    for dual in _quick(floats, odds, float(gap)):
-        weights = _simplex(dual, 64)
-        if (above := _bound(whole, counts, weights) * unit) <= gap:
-            return Separation(above, weights=weights)
     b, dual = _solve(floats, odds)
     for denominator in DENOMINATORS:
         weights = _simplex(dual, denominator)
@@ -105,18 +100,6 @@ def _bound(forms: NDArray[Any], counts: NDArray[Any], weights: tuple[Fraction, .
     scale = lcm(*(w.denominator for w in weights))
     total = np.array([w.numerator * (scale // w.denominator) for w in weights], object) @ forms
     return Fraction(int(np.abs(total) @ counts), scale)
-
-
-def _quick(forms: NDArray[Any], chances: NDArray[Any], gap: float) -> Iterator[NDArray[np.float64]]:
-    """Yield weights that exclude the gap, in floating point, by multiplicative steps: cheaper than a program."""
-    weights = np.full(len(forms), 1 / len(forms))
-    step = 1 / np.abs(forms).max()
-    for _ in range(40):
-        total = weights @ forms
-        if np.abs(total) @ chances / 2 < gap * (1 - 1e-9):
-            yield weights
-        weights = weights * np.exp(-step * (forms @ (np.sign(total) * chances)))
-        weights /= weights.sum()
 
 
 def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
