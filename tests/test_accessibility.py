@@ -15,7 +15,7 @@ import pytest
 from commands import run_command
 
 from hardness.engine.store import Store
-from hardness.report import report
+from hardness.report.dashboard import PAGE
 from hardness.studies import catalog
 
 pytestmark = pytest.mark.slow
@@ -60,16 +60,14 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A page of every study: before any row, and two kinds of pages with rows, tables and figures; and the index."""
+    """A page of every study: before any row, and two kinds of pages with rows, tables and figures."""
     folder = tmp_path_factory.mktemp("reports")
-    report.write_index(folder)  # first: pages lead back to it where it is
     for name in catalog.known():
         with Store(folder / name / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
             catalog.page(store, folder / name)
     for name in ("games", "needs"):
         assert run_command(f"study run {name} --quick --workers 0 --out {folder / name}").code == 0
-    report.write_index(folder)
-    return sorted(folder.rglob(report.PAGE))
+    return sorted(folder.rglob(PAGE))
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +101,7 @@ def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_pages(browser: Any, pages: list[Path], site: list[Path], width: int) -> None:
     """Of studies without rows and with some, the committed ones, and those of the site."""
-    committed = sorted((ROOT / "reports").rglob(report.PAGE))
+    committed = sorted((ROOT / "reports").rglob(PAGE))
     assert len(pages) >= 9
     assert len(site) > 20
     assert {"examples", "gallery", "notebook", "theory"} <= {page.stem for page in site}

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, citation, instances, learn, sq, sq_learn, study, suite, validate
+from hardness.cli import attack, citation, instances, learn, questions, sq, sq_learn, study, suite, validate
 from hardness.cli.common import MARKUP, emit
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
@@ -25,7 +25,7 @@ app = typer.Typer(
     rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, attack, learn, study, suite, validate, citation):
+for room in (instances, sq, attack, learn, study, questions, suite, validate, citation):
     room.register(app)
 sq_learn.register(sq.app)
 

@@ -1,8 +1,8 @@
-"""Commands on studies: list, run, status, merge, export, report; and `sweep`, a study of a grid of one's own."""
+"""Commands on studies: list, run, status, merge, export, report; and `sweep`, a grid of one's own."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -21,7 +21,6 @@ from hardness.cli.common import (
 )
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
-from hardness.io.texts import sanitize
 
 if TYPE_CHECKING:
     from hardness.engine.study import Study
@@ -38,9 +37,7 @@ Name = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder for rows and page; default reports/NAME, of a ray rays/Cm.", rich_help_panel=OUTPUT
-    ),
+    typer.Option(help="Folder for rows and dashboard; default reports/NAME.", rich_help_panel=OUTPUT),
 ]
 Shard = Annotated[
     str | None,
@@ -56,25 +53,18 @@ Family = Annotated[
         help="Only this family, module:Class too; may be repeated.", autocompletion=complete("family")
     ),
 ]
+Quick = Annotated[bool, typer.Option("--quick", help="A smaller grid.")]
+RootSeed = Annotated[int, typer.Option("--seed", min=0, help="Root seed of every trial.")]
 Plan = Annotated[
     Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")
 ]
-Ray = Annotated[
-    int | None,
-    typer.Option(help="Along d = C m alone: floor, strategies and every --learner.", metavar="C"),
-]
-Heads = Annotated[
-    str | None, typer.Option(help="Numbers of heads m on --ray, commas between; default 2,3,4.")
-]
 Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")]
-Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
-Examples = Annotated[int | None, typer.Option(min=256, help="The most examples of a learner.")]
-Work = Annotated[
-    float | None, typer.Option(min=1.0, help="The most multiply-adds of a learner, or CPU time for as many.")
-]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.")
-]
+MOVED = {
+    "exponential-in-m": ("--ray", "--heads"),  # what other commands ask now, by the study that had it
+    "stress": ("--suite", "--examples", "--work", "--set"),
+}
+Ray = Annotated[list[str] | None, typer.Option(*MOVED["exponential-in-m"], hidden=True)]
+Board = Annotated[list[str] | None, typer.Option(*MOVED["stress"], hidden=True)]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
@@ -88,7 +78,9 @@ File = Annotated[
 ]
 Sweeps = Annotated[
     Path | None,
-    typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.", rich_help_panel=OUTPUT),
+    typer.Option(
+        help="Folder for rows and dashboard; default sweeps/NAME of the file.", rich_help_panel=OUTPUT
+    ),
 ]
 Timeout = Annotated[
     float | None,
@@ -99,7 +91,7 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)
 ]
 
-app = group("Grids of trials that resume, and the pages they make.", "study run exponential-in-m --quick")
+app = group("Grids of trials that resume, and what shows their rows.", "study run exponential-in-m --quick")
 
 
 def register(parent: typer.Typer) -> None:
@@ -128,8 +120,8 @@ def list_(as_json: Json = False) -> None:
 def run(
     context: typer.Context,
     name: Name,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Root seed of every trial.")] = 0,
+    quick: Quick = False,
+    seed: RootSeed = 0,
     out: Out = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -139,85 +131,92 @@ def run(
     strategy: Strategy = None,
     family: Family = None,
     plan: Plan = None,
-    ray: Ray = None,
-    heads: Heads = None,
     only: Only = None,
-    suite: Tier = None,
-    options: Set = None,
-    examples: Examples = None,
-    work: Work = None,
     timeout: Timeout = None,
     retry: Retry = False,
     dry_run: DryRun = False,
+    ray: Ray = None,
+    board: Board = None,
     as_json: Json = False,
 ) -> None:
-    """Run a study, or what is left of it, and write its page.
+    """Run a study, or what is left of it, and write its dashboard.
 
     What was run stays as it ended, crashes too, until --retry; after an edit of a plug-in its own trials run again.
     --learner, --attack and --strategy put one more of their kind on the grid, by module:Name or a registered name.
-    --ray C asks of d = C m alone; the learners are then those that --learner names, or diagonal.
 
-    Example: hardness study run stress --suite easy --only student,gaussian --out /tmp/easy
+    Example: hardness study run random-features --quick --out /tmp/quick
     """
-    from hardness.cli.learn import settings
     from hardness.engine.plugins import chosen as grid
     from hardness.studies import catalog
-    from hardness.studies.ray import LEARNER, folder_of, tasks_along
 
+    if ray:
+        raise InputError("a ray is a command of its own: `hardness ray C --heads 2,3,4`")
     study = catalog.get(name)
-    limits = {key: value for key, value in (("examples", examples), ("work", work)) if value is not None}
-    about = {"study": name, "seed": seed, "quick": quick, **limits} | ({} if ray is None else {"ray": ray})
+    if board or (study.within and (learner or attack)):
+        raise InputError(
+            "the board is a command of its own: `hardness board --suite TIER --learner NAME`; options of a learner "
+            "are those of its class"
+        )
     added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
-    narrowed = any((quick, attack, strategy, family, only, suite, options, limits))
     if plan and study.plan is None:
         raise InputError(f"study {study.name} has no plan; run it without --plan")
-    if limits and study.within is None:
-        raise InputError(f"study {study.name} has no budgets to set; run it without --examples and --work")
-    if plan and (narrowed or learner or ray is not None):
-        raise InputError(
-            "a plan says what is run: give --plan without --quick, --ray, solvers, families or budgets"
-        )
-    if ray is not None and narrowed:
-        raise InputError("a ray says what is run: give --ray with --heads and --learner alone")
-    if ray is None and heads is not None:
-        raise InputError("--heads is of a ray: give --ray C with it")
-    if plan and study.plan:
-        tasks = study.plan(plan)
-    elif ray is not None:
-        tasks = tasks_along(study, ray, _numbers(heads), learner or [LEARNER])
-    else:
-        names = only.split(",") if only else []
-        tasks = grid(study, quick, added, family or [], names, tier=suite, options=settings(options or ()))
-    if limits and study.within:
-        tasks = [study.within(task, examples, work) for task in tasks]
+    if plan and any((quick, learner, attack, strategy, family, only)):
+        raise InputError("a plan says what is run: give --plan without --quick, solvers or families")
+    names = only.split(",") if only else []
+    tasks = study.plan(plan) if plan and study.plan else grid(study, quick, added, family or [], names)
+    about = {"study": name, "seed": seed, "quick": quick}
+    how = How(workers, scheduler, timeout, retry, dry_run, as_json)
+    carry_out(study, about, tasks, out or Path("reports") / study.name, how, typed(context), shard)
+
+
+class How(NamedTuple):
+    """How trials are run, and what is printed: options that all commands that run trials share."""
+
+    workers: int | None
+    scheduler: str | None
+    timeout: float | None
+    retry: bool
+    dry_run: bool
+    as_json: bool
+
+
+def carry_out(
+    study: "Study",
+    about: Mapping[str, Any],
+    tasks: "list[Task]",
+    folder: Path,
+    how: How,
+    command: str,
+    shard: str | None = None,
+) -> None:
+    """Run what the store in `folder` lacks of tasks, or of a shard of them; write the dashboard."""
     chosen = _part(tasks, shard)
-    if dry_run:
-        _forecast(study, chosen, workers, as_json)
+    if how.dry_run:
+        _forecast(study, chosen, how.workers, how.as_json)
         return
-    folder = out or (Path("reports") / study.name if ray is None else folder_of(ray))
 
     from hardness.engine.progress import Progress
     from hardness.engine.run import Interrupted
     from hardness.engine.run import run as run_tasks
     from hardness.engine.store import STORE, Store
-    from hardness.report.report import renew_index, write_index
+    from hardness.studies import catalog
 
     with Store(folder / STORE, about) as store:
         if edited := store.supersede(tasks):
             talk(f"{edited} trials of plug-ins that were edited since will run again")
         store.plan(tasks)
-        store.made_by(typed(context))
-        if retry:
+        store.made_by(command)
+        if how.retry:
             talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
         try:
             ran = run_tasks(
                 chosen,
                 store,
                 study.trial,
-                root=seed,
-                guard=timeout or study.guard,
-                workers=workers,
-                scheduler=scheduler,
+                root=about["seed"],
+                guard=how.timeout or study.guard,
+                workers=how.workers,
+                scheduler=how.scheduler,
                 seconds=study.seconds,
                 progress=Progress(),
             )
@@ -228,11 +227,8 @@ def run(
             raise typer.Exit(stop.code) from stop
         if not ran:
             talk("nothing to do: every trial is stored")
-        if out is None:
-            write_index(folder.parent)  # before the page, which leads back to it
         verdict, counts = catalog.page(store, folder), store.counts()
-    renew_index(folder.absolute().parent)
-    _ended(as_json, study.name, verdict, folder, len(tasks), ran, counts)
+    _ended(how.as_json, study.name, verdict, folder, len(tasks), ran, counts)
 
 
 def sweep(
@@ -245,7 +241,7 @@ def sweep(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Run a grid of your own, or what is left of it: any family with any solver; and write its page.
+    """Run a grid of your own, or what is left of it: any family with any solver; and write its dashboard.
 
     `study status`, `export` and `report` work on its folder. --set changes an entry of the grid file for this run.
 
@@ -282,7 +278,7 @@ def _ended(
     as_json: bool, study: str, verdict: str, folder: Path, planned: int, ran: int, counts: Mapping[str, int]
 ) -> None:
     """What a run came to. Exit code 1 if a trial ended in error or was killed."""
-    from hardness.report.report import PAGE
+    from hardness.report.dashboard import PAGE
 
     page = str(folder / PAGE)
     payload = {
@@ -296,7 +292,8 @@ def _ended(
     emit(as_json, payload, [verdict, f"page: {page}"])
     if counts.get("error") or counts.get("killed"):
         talk(
-            "trials ended in error or were killed: their reasons are on the page; `study run --retry` runs them again"
+            "trials ended in error or were killed: the dashboard has their reasons; the same command with --retry runs "
+            "them again"
         )
         raise typer.Exit(1)
 
@@ -349,7 +346,7 @@ def merge(
     out: Annotated[Path, typer.Option(help="The store to write, or a .csv file of rows.")],
     as_json: Json = False,
 ) -> None:
-    """Join the rows of shards, machines or other people into one store; `study report` makes its page.
+    """Join the rows of shards, machines or other people into one store; `study report` shows them.
 
     Example: hardness study merge part1/rows.db part2/rows.db --out whole/rows.db
     """
@@ -395,23 +392,11 @@ def report(
 
     Example: hardness study report reports/random-features
     """
-    from hardness.report.report import renew_index
     from hardness.studies import catalog
 
     room = folder if folder.is_dir() else folder.parent
     verdict, page = catalog.report(folder, room, pdf)
-    renew_index(room.absolute().parent)
     emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
-
-
-def _numbers(heads: str | None) -> list[int]:
-    """The numbers of --heads, or the usual ones."""
-    from hardness.studies.ray import HEADS
-
-    words = list(map(str, HEADS)) if heads is None else heads.split(",")
-    if not all(word.strip().isdecimal() for word in words):
-        raise InputError(f"--heads takes numbers with commas between, as in 2,3,4; got '{sanitize(heads)}'")
-    return [int(word) for word in words]
 
 
 def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":

@@ -12,8 +12,7 @@ from hardness import families, registry
 from hardness.engine.study import Study
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, unknown
-from hardness.evaluation.adapters import is_streamed, make
-from hardness.evaluation.solver import Solver
+from hardness.evaluation.adapters import is_streamed
 from hardness.io.texts import parse_value
 
 SOLVERS = ("learner", "attack", "strategy")
@@ -81,12 +80,11 @@ def chosen(
     kept: Sequence[str] = (),
     only: Sequence[str] = (),
     tier: str | None = None,
-    options: Mapping[str, Any] | None = None,
 ) -> list[Task]:
     """The grid of a study and what is added; of it the families `kept`, the solvers `only` and the `tier`; stamped.
 
     `added` are names by kind (learner, attack, strategy): each takes the place of its kind in copies of the grid's
-    trials; `options` are those of every learner among them. A family that is not on the grid takes the place of
+    trials. A family that is not on the grid takes the place of
     those that are, with the parameters of its own example.
     Raises `InputError` for what the study has no place for.
 
@@ -95,13 +93,11 @@ def chosen(
     6
     """
     grid = study.tasks(quick)
-    if options and not (added or {}).get("learner"):
-        raise InputError("--set gives options of a --learner; name one")
     tasks = grid + [
         task
         for kind, names in (added or {}).items()
         for name in names
-        for task in _added_tasks(study, grid, quick, kind, name, options or {})
+        for task in _added_tasks(study, grid, quick, kind, name)
     ]
     if tier is not None:
         tiers = {str(task.params["tier"]) for task in tasks if "tier" in task.params}
@@ -119,13 +115,10 @@ def chosen(
     return stamped({task.identity: task for task in tasks}.values(), study=study)
 
 
-def _added_tasks(
-    study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str, options: Mapping[str, Any]
-) -> list[Task]:
+def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
     """What one more learner, attack or strategy adds: the trials of its kind, each once, with its name in them."""
-    settings = options if kind == "learner" else {}
     here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
-    if any(task.solver[kind] == name for task in here) and not settings:
+    if any(task.solver[kind] == name for task in here):
         return []
     if not here:
         raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
@@ -134,14 +127,9 @@ def _added_tasks(
 
         if name not in known:
             registry.get(kind, name, known)
-    if settings:
-        # A misspelt option is said before anything runs
-        make(Solver("learner", name, settings, heads_known=1), 0)
     whole = kind == "learner" and not is_streamed(name)  # a name that is no learner's is said here
     if kind == "learner" and study.user_learner_tasks is not None:
-        planned = study.user_learner_tasks(quick, name)
-        asked = [{**t.solver, "params": {**t.solver.get("params", {}), **settings}} for t in planned]
-        return [replace(t, solver=s) for t, s in zip(planned, asked, strict=True)] if settings else planned
+        return study.user_learner_tasks(quick, name)
     if whole:
         here = [task for task in here if task.solver["kind"] != "learner"]
     added: dict[str, Task] = {}
@@ -149,7 +137,7 @@ def _added_tasks(
         solver = {
             **task.solver,
             kind: name,
-            **({"params": dict(settings)} if settings or "params" in task.solver else {}),
+            **({"params": {}} if "params" in task.solver else {}),
         }
         place = Task(task.family, task.params, {**solver, kind: ""}, {}, task.repetition)
         added.setdefault(place.identity, replace(task, solver=solver))

@@ -1,7 +1,7 @@
 """A study: a question, a grid of tasks, the trial that runs one, and the article that shows the rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -12,16 +12,6 @@ from hardness.engine.task import Task
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Ray:
-    """A study's question along d = c m alone: `tasks(c, heads, learners)` lists the trials, content and template make a
-    page of their rows, as those of a `Study` do; its table `ray` is what `hardness.ray` gives."""
-
-    tasks: Callable[[int, Sequence[int], Sequence[str]], list[Task]]
-    content: Callable[[Sequence[Row]], Any] | str
-    template: Path
 
 
 @dataclass(frozen=True)
@@ -38,11 +28,9 @@ class Study:
     matplotlib figures by name (`hardness.report.plots` helps). `hardness.report.article` fills the page.
 
     A study without `page` has the old kind: `content(rows)`, or ``package.module:content``, imported when a page is
-    written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
-    them (`hardness.report`). `role` is where the study stands on the index: a word of `hardness.report.report.ROLES`.
-    `formerly` names studies that this one took over, each with what it asked. `plan(file)` lists the trials of a plan
-    that was fixed before them. A study that is `timed` prints seconds, and so writes them beside its rows. One whose
-    question is about dimension and heads may have a `ray`.
+    written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of them
+    (`hardness.report`). `plan(file)` lists the trials of a plan that was fixed before them. A study that is `timed`
+    prints seconds, and so writes them beside its rows.
     """
 
     name: str
@@ -52,24 +40,16 @@ class Study:
     trial: Trial
     guard: float = 120.0
     user_learner_tasks: Callable[[bool, str], list[Task]] | None = None
-    role: str = "measured"
+    role: str = "measured"  # of the old kind
     content: Callable[[Sequence[Row]], Any] | str | None = None
     template: Path | None = None
-    formerly: Mapping[str, str] = field(default_factory=dict)
     plan: Callable[[Path], list[Task]] | None = None
     within: Callable[[Task, int | None, float | None], Task] | None = None
     timed: bool = False
-    ray: Ray | None = None
     numbers: "Callable[[pd.DataFrame], Mapping[str, Any]] | None" = None
     tables: "Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] | None" = None
     figures: "Callable[[pd.DataFrame], Mapping[str, Figure]] | None" = None
     page: Path | None = None
-
-    def page_of(self, about: Mapping[str, Any]) -> "Study":
-        """The study with the page of what a store is about: of its ray, where that is what was run."""
-        if self.ray is None or "ray" not in about:
-            return self
-        return replace(self, content=self.ray.content, template=self.ray.template)
 
     def content_of(self, rows: Sequence[Row]) -> Any:
         """What its page shows of rows: a `hardness.report.Content`."""

@@ -55,7 +55,6 @@ def write(study: "Study", store: Rows, folder: Path) -> str:
         "page.html",
         terms=text.terms,
         docs=report.docs_href(folder),
-        home=report.index_href(folder),
         about=store.about,
         commands=store.commands or [report.command(store.about)],
         rows=rows,

@@ -1,6 +1,5 @@
 """What all pages share: templates that need no network, the index, and where rows come from."""
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -10,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import FINISHED
 from hardness.engine.store import Row
-from hardness.errors import InputError
-from hardness.io.files import write_text
 from hardness.report import glossary
 from hardness.report.rounding import FORMS
 
@@ -19,13 +16,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
-INDEX = '<meta name="generator" content="attention-hardness index">'  # by which an index of ours is known
-ROLES = ("answer", "proved", "measured", "broken", "appendix", "speed")  # where a study stands on the index
-
-
-def index_href(folder: Path) -> str:
-    """The way from a page in `folder` to the index of all studies; "" if there is none of ours beside it."""
-    return f"../{PAGE}" if _ours(folder.absolute().parent / PAGE) else ""
 
 
 def docs_href(folder: Path) -> str:
@@ -37,32 +27,6 @@ def docs_href(folder: Path) -> str:
     tree, here = Path(__file__).resolve().parents[2], folder.resolve()
     inside = here.is_relative_to(tree) and (tree / "docs" / "theory.md").is_file()
     return f"{os.path.relpath(tree / 'docs', here)}/" if inside else ""
-
-
-def write_index(folder: Path) -> None:
-    """Write `folder`/index.html: the studies whose pages lie in folders of it, each where its role puts it."""
-    studies: dict[str, list[dict[str, Any]]] = {role: [] for role in ROLES}
-    for path in sorted(folder.glob(f"*/{SUMMARY}")):
-        try:
-            summary = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"cannot read {path}: {error}; run `hardness study report {path.parent}`"
-            ) from error
-        unstated = {"question": "", "kinds": "", "figures": [], "role": "measured"}
-        about = unstated | {"folder": path.parent.name} | summary
-        studies.setdefault(about["role"], []).append(about)
-    write_text(folder / PAGE, render("index.html", docs=docs_href(folder), studies=studies, page=PAGE))
-
-
-def renew_index(folder: Path) -> None:
-    """Write the index of `folder` again if it has one of ours; somebody else's index.html stays as it is."""
-    if _ours(folder / PAGE):
-        write_index(folder)
-
-
-def _ours(index: Path) -> bool:
-    return index.is_file() and INDEX in index.read_text(encoding="utf-8", errors="replace")
 
 
 def render(

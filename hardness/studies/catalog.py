@@ -23,8 +23,11 @@ STUDIES: "dict[str, Study | str]" = {
     "games": "hardness.studies.games:STUDY",
     "lattices": "hardness.studies.lattices:STUDY",
 }
-# A user's own grid, which has no question before it is written.
-UNLISTED: "dict[str, Study | str]" = {"sweep": "hardness.studies.sweep.study:STUDY"}
+# Grids of commands of their own, which have no tasks before they are asked for.
+UNLISTED: "dict[str, Study | str]" = {
+    "sweep": "hardness.studies.sweep.study:STUDY",
+    "ray": "hardness.studies.ray:STUDY",
+}
 
 
 def _loaded(offered: "Study | str") -> "Study":
@@ -75,11 +78,6 @@ def get(name: str) -> "Study":
         if not isinstance(study, Study):
             raise InputError(f"{name} is no study; a study is a hardness.engine.study.Study")
         return study
-    for study in known().values():
-        if name in study.formerly:
-            raise InputError(
-                f"study {name} is part of {study.name} now ({study.formerly[name]}): `hardness study run {study.name}`"
-            )
     raise unknown("study", name, list(offered))
 
 
@@ -107,9 +105,9 @@ def _written(table: "Table", folder: Path, committed: bool, pdf: bool = False) -
     if "seed" not in table.about:
         raise InputError("the rows do not say under which seed they were made; run the study again")
     try:
-        if study.page is None:  # of the old kind
-            return page.write(study.page_of(table.about), table, folder), folder / dashboard.PAGE
-        if committed:
+        if study.page is None and study.content:  # the old kind
+            return page.write(study, table, folder), folder / dashboard.PAGE
+        if study.page and committed:
             return article.write(study, table, folder, pdf), folder / article.ARTICLE
         return dashboard.write(study, table, folder), folder / dashboard.PAGE
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:

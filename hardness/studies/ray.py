@@ -1,11 +1,18 @@
-"""One ray d = c m of the lab's question, as a DataFrame; `study run exponential-in-m --ray` makes the same."""
+"""How cost grows with the number of heads, along d = c m or at a fixed d: `hardness ray`, and `ray` as a data frame.
 
-from collections.abc import Iterable, Sequence
+At every place (m, d) strategies play the game, elimination and every learner meet hidden sets of m bits, and learners
+meet random layers of the same form too. The proved floors stand beside them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.pickled import importable_name
-from hardness.engine.plugins import stamped
+from hardness.engine.outcome import FINISHED, Row
+from hardness.engine.pickled import PREFIX, importable_name
+from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
@@ -13,39 +20,143 @@ from hardness.engine.study import Study
 from hardness.engine.table import data_frame
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.report import lines_of
+from hardness.evaluation.adapters import is_streamed
+from hardness.evaluation.solver import Solver, make
+from hardness.families.parity import Parity
+from hardness.report.dashboard import PAGE
+from hardness.statistics.medians import median
 from hardness.studies import catalog
+from hardness.studies.trials import solving_cost
 
 if TYPE_CHECKING:
     import pandas as pd
 
-QUESTION, HEADS, LEARNER = "exponential-in-m", (2, 3, 4), "diagonal"
+NAME, HEADS, LEARNER = "ray", (2, 3, 4), "diagonal"
+REACH, TOLERANCE = 10**8, 0.1  # sets at most; of the games
+GAMES = {"sign-batch": REACH, "flat": 5000}  # strategies, and the sets up to which each is played
+FAMILIES = {"parity": "hidden sets", "random-diagonal": "random layers"}
+RUNS = 3
+STREAMED_CAP, FITTED_CAP = (
+    2_000_000,
+    4096,
+)  # examples, of learners that see each once and that are fitted anew
+COLUMNS = {
+    "heads": "m, the number of attention heads, and of hidden bits",
+    "dim": "d, the number of features of a token",
+    "concepts": "N = C(dim - 1, heads), how many sets could be hidden",
+    "what": "floor: proved; strategy, learner, attack: measured; reference: known by a formula",
+    "name": "which floor, strategy, learner, attack or reference",
+    "layer": "hidden sets: labels are a parity; random layers: heads of the same form with random numbers",
+    "cost": "the floor, the formula, or the median of the runs; where censored, the median is above it",
+    "unit": "what is counted: queries, examples (informative ones and others), or sets",
+    "low": "least of the runs that solved",
+    "high": "largest of the runs, if all solved",
+    "censored": "whether too few runs solved, so that the median is only known to be larger",
+    "runs": "how many runs there are",
+    "ended": "how the runs ended",
+    "tolerance": "error that answers to queries may have",
+}
+Places = Sequence[tuple[int, int]]  # of m and d
 
 
-def folder_of(ratio: int) -> Path:
-    """Where the rows and the page of a ray lie, unless another folder is named."""
-    return Path("rays") / f"{ratio}m"
+def _no_grid(quick: bool) -> list[Task]:
+    raise InputError("a ray is run by `hardness ray C --heads 2,3,4`")
 
 
-def tasks_along(
-    study: Study,
-    ratio: int,
-    heads: Iterable[int] = HEADS,
-    learners: Iterable[str] = (LEARNER,),
-    **prints: str,
-) -> list[Task]:
-    """The trials of a study along d = `ratio` m. `prints` are fingerprints of learners that have no file.
+STUDY = Study(
+    NAME,
+    "How does cost grow with the number of heads?",
+    _no_grid,
+    lambda task: 5.0,
+    solving_cost,
+    guard=600.0,
+)
 
-    Raises `InputError` for a study that has no rays, and for what makes no sense on one.
+
+def folder_of(ratio: int | None, dim: int | None = None) -> Path:
+    """Return where the rows of a ray lie, unless another folder is named."""
+    return Path("rays") / (f"{ratio}m" if dim is None else f"d{dim}")
+
+
+def about_of(seed: int, ratio: int | None, dim: int | None = None) -> dict[str, Any]:
+    """Return what the rows of a ray are about."""
+    line = {"ray": ratio} if dim is None else {"dim": dim}
+    return {"study": NAME, "seed": seed, "quick": False, **line}
+
+
+def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -> Places:
+    """Return the places (m, d) along d = `ratio` m, or at d = `dim`.
+
+    Raises `InputError` for what is no number, for a place without room for hidden sets, and for one with too many.
     """
-    if study.ray is None:
-        raise InputError(f"study {study.name} has no rays; {QUESTION} has")
     sizes = list(heads)
-    if not sizes or any(isinstance(m, bool) or not isinstance(m, int) for m in (ratio, *sizes)):
+    given: Any = dim if ratio is None else ratio
+    if not sizes or any(isinstance(m, bool) or not isinstance(m, int) for m in (given, *sizes)):
         raise InputError(
-            f"a ray has an integer C and numbers of heads, got C = {ratio!r:.40}, heads {sizes!r:.60}"
+            f"a ray has an integer C and numbers of heads, got C = {given!r:.40}, heads {sizes!r:.60}"
         )
-    return stamped(study.ray.tasks(ratio, sizes, list(learners)), prints, study)
+    if ratio is not None and ratio < 2:
+        raise InputError(f"a ray d = C m has C >= 2, got {ratio}: fewer features leave nothing to hide")
+    places = [(m, given if ratio is None else ratio * m) for m in sorted(set(sizes))]
+    for m, d in places:
+        Parity(dim=d, heads=m)
+        if (count := comb(d - 1, m)) > REACH:
+            reached = [size for size, dim in places if comb(dim - 1, size) <= REACH]
+            advice = f"give heads up to {max(reached)}" if reached else "give fewer heads or features"
+            raise InputError(
+                f"{m} heads at dim {d} hide one of {count:.2g} sets, beyond the reach of {REACH:,}; {advice}"
+            )
+    return places
+
+
+def tasks_at(
+    places: Places,
+    learners: Iterable[str] = (LEARNER,),
+    width: int | None = None,
+    prints: Mapping[str, str] | None = None,
+) -> list[Task]:
+    """Return the trials at places (m, d), learners having `width` heads where that is given.
+
+    `prints` are fingerprints of learners that have no file. Raises `InputError` for what is no learner, or has no
+    `heads`.
+
+    >>> [task.solver.get("strategy", "elimination") for task in tasks_at([(2, 8)], [])]
+    ['sign-batch', 'flat', 'elimination', 'elimination', 'elimination']
+    """
+    trials = [*_games(places), *_eliminations(places)]
+    for learner in dict.fromkeys(learners):
+        trials += _learned(learner, places, {} if width is None else {"heads": width})
+    return stamped(trials, prints)
+
+
+def _games(places: Places) -> Iterator[Task]:
+    for strategy, most in GAMES.items():
+        solver = {"kind": "game", "strategy": strategy, "oracle": "window", "tolerance": TOLERANCE}
+        for m, d in places:
+            if comb(d - 1, m) <= most:
+                yield Task("parity", {"dim": d, "heads": m}, solver, {}, 0)
+
+
+def _eliminations(places: Places) -> Iterator[Task]:
+    for m, d in places:
+        for repetition in range(RUNS):
+            solver = {"kind": "sweep", "attack": "gaussian"}
+            yield Task("parity", {"dim": d, "heads": m}, solver, {"samples": 100 * d}, repetition)
+
+
+def _learned(learner: str, places: Places, options: Mapping[str, int]) -> Iterator[Task]:
+    streamed = is_streamed(learner)
+    if options:
+        make(
+            Solver("learner", learner, options, heads_known=1), 0
+        )  # without them is said before anything runs
+    solver = {"kind": "sweep", "learner": learner, "params": dict(options)}
+    solver |= {"online": True} if streamed else {}
+    budget = {"samples": STREAMED_CAP if streamed else FITTED_CAP}
+    for family in FAMILIES:
+        for m, d in places:
+            for repetition in range(RUNS):
+                yield Task(family, {"dim": d, "heads": m}, solver, budget, repetition)
 
 
 def ray(
@@ -57,13 +168,13 @@ def ray(
     workers: int | None = None,
     out: str | Path | None = None,
 ) -> "pd.DataFrame":
-    """What is proved, what strategies ask and what learners read along d = `ratio` m: a line for each at each m.
+    """Return what is proved, what strategies ask and what learners read along d = `ratio` m: a line for each at each m.
 
-    `learner` is a registered name, ``module:Class`` or a class, or a list of such: `diagonal` has the settings that the
-    study tuned, any other its defaults. Every learner is put to hidden sets and to random layers of the same form. It
-    runs on `workers` processes (None: one a CPU; 0: this one). Rows and page lie in the folder `out` (default
-    ``rays/4m`` for `ratio` 4); the same call goes on where it was interrupted. `attrs` hold what the ``columns`` say,
-    the page's headline as ``verdict`` and the path of the ``page``. Raises `InputError` for what makes no sense.
+    `learner` is a registered name, ``module:Class`` or a class, or a list of such, each with its defaults. Each is put
+    to hidden sets and to random layers of the same form. It runs on `workers` processes (None: one a CPU; 0:
+    this one). Rows and dashboard lie in the folder `out` (default ``rays/4m`` for `ratio` 4); the same call goes on
+    where it was interrupted. `attrs` hold what the ``columns`` say and the path of the ``page``. Raises `InputError`
+    for what makes no sense.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -73,27 +184,77 @@ def ray(
     """
     names = [importable_name(each) for each in (learner if isinstance(learner, list | tuple) else [learner])]
     prints = {name: made for name, made in names if made}
-    study, folder = catalog.get(QUESTION), Path(out) if out is not None else folder_of(ratio)
-    tasks = tasks_along(study, ratio, heads, [name for name, _ in names], **prints)
-    with Store(folder / STORE, {"study": study.name, "seed": seed, "quick": False, "ray": ratio}) as store:
+    folder = Path(out) if out is not None else folder_of(ratio)
+    tasks = tasks_at(places_of(heads, ratio), [name for name, _ in names], prints=prints)
+    with Store(folder / STORE, about_of(seed, ratio)) as store:
         store.supersede(tasks)
         store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={[name for name, _ in names]})")
-        run(
-            tasks,
-            store,
-            study.trial,
-            root=seed,
-            guard=study.guard,
-            workers=workers,
-            seconds=study.seconds,
-            progress=Progress(),
-        )
-        verdict = catalog.page(store, folder)
+        run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, progress=Progress())
+        catalog.page(store, folder)
         asked = {task.identity for task in tasks}
         rows = [row for row in store.rows() if row.task.identity in asked]
-    tables = study.page_of({"ray": ratio}).content_of(rows).tables
-    table = data_frame(lines_of(tables["ray"]))
+    table = data_frame(lines_of(rows))
     table["censored"] = table["censored"].astype("boolean")  # no value where nothing was run
-    meanings = {line["column"]: line["meaning"] for line in lines_of(tables["columns"])}
-    table.attrs |= {"columns": meanings, "verdict": verdict, "page": str(folder / "index.html")}
+    table.attrs |= {"columns": COLUMNS, "page": str(folder / PAGE)}
     return table
+
+
+def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the lines of `ray`, by `COLUMNS`: what is proved, asked, read and known of every place, in this order."""
+    places = sorted({(int(row.task.params["heads"]), int(row.task.params["dim"])) for row in rows})
+    solved: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        solved.setdefault((row.task.params["heads"], row.task.family, _name(row)), []).append(row)
+    lines = []
+    for m, d in places:
+        here = [_measured(runs) for (heads, *_), runs in solved.items() if heads == m]
+        for entry in (*_floors(m, d), *here, *_references(m, d)):
+            lines.append({"heads": m, "dim": d, "concepts": comb(d - 1, m)} | entry)
+    return [{name: entry.get(name) for name in COLUMNS} for entry in lines]
+
+
+def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:
+    """Yield what is proved of a place: queries by theorem B (theory 2.7), examples of one bit each (theory 2.10)."""
+    from hardness.sq.bounds.floors import exact_floor
+    from hardness.sq.bounds.messages import message_examples
+
+    layer = {"what": "floor", "layer": FAMILIES["parity"]}
+    floor = exact_floor(comb(d - 1, m), TOLERANCE)
+    yield {**layer, "name": "statistical queries", "cost": floor, "unit": "queries", "tolerance": TOLERANCE}
+    examples = 2 * message_examples(comb(d - 1, m))  # two for every informative one
+    yield {**layer, "name": "one bit an example", "cost": examples, "unit": "examples"}
+
+
+def _references(m: int, d: int) -> Iterator[dict[str, Any]]:
+    known = {"what": "reference", "layer": FAMILIES["parity"], "unit": "sets"}
+    yield {**known, "name": "N", "cost": float(comb(d - 1, m))}
+    yield {**known, "name": "C(d−1, m−1)", "cost": float(comb(d - 1, m - 1))}
+
+
+def _name(row: Row) -> str:
+    """Return the solver of a row; of a class that has no module its bare name."""
+    name = str(next(row.task.solver[kind] for kind in SOLVERS if kind in row.task.solver))
+    return name.rpartition(":")[2] if name.startswith(PREFIX) else name
+
+
+def _measured(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the line of the runs of one solver at one place."""
+    task, statuses = rows[0].task, Counter(row.outcome.status for row in rows if row.outcome)
+    finished = [row.outcome for row in rows if row.outcome and row.outcome.status in FINISHED]
+    costs = [float(end.cost or 0) for end in finished]
+    solved = [cost for cost, end in zip(costs, finished, strict=True) if end.status == "solved"]
+    middle = median(costs, [end.status != "solved" for end in finished]) if finished else None
+    what = next(kind for kind in ("strategy", "learner", "attack") if kind in task.solver)
+    return {
+        "low": min(solved, default=None),
+        "high": max(solved) if solved and len(solved) == len(finished) else None,
+        "censored": middle is None or middle.bound,
+        "runs": len(rows),
+        "ended": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items())),
+        "what": what,
+        "name": _name(rows[0]),
+        "layer": FAMILIES[task.family],
+        "cost": middle and middle.value,
+        "unit": "queries" if what == "strategy" else "examples",
+        "tolerance": task.solver.get("tolerance"),
+    }

@@ -227,7 +227,7 @@ def test_cite_is_bibtex():
     [
         "suite show",
         "study run games --dry-run --strategy",
-        "study run stress --dry-run --learner",
+        "board --dry-run --learner",
         "study run",
         "attack",
         "learn --check",

@@ -214,7 +214,7 @@ def test_a_killed_run_leaves_no_learner_behind(place: str, runs: Runs, tmp_path:
     assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
-STUDY = "study run stress --quick --family parity --learner trial_learners:Mean --only trial_learners:Mean --out o"
+STUDY = "board --quick --family parity --learner trial_learners:Mean --out o"
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,6 @@ from scipy.optimize import linprog, root
 Floats = NDArray[np.float64]
 ROOT = Path(__file__).parents[2]
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-INDEX = " ".join(
-    re.sub(
-        r"<[^>]+>", "", (ROOT / "reports" / "index.html").read_text(encoding="utf-8").partition("<dl>")[2]
-    ).split()
-)
 STORED = dict(
     re.findall(
         r'^ {4}(\d+): "([\d/ ]+)",$',
@@ -76,14 +71,6 @@ def test_the_sum_of_sharp_coefficients() -> None:
     ratios = [float(b / a) for a, b in pairwise(sums)]
     low, high = floor(10 * min(ratios[1:7])) / 10, ceil(10 * max(ratios[1:7])) / 10
     assert f"their sum grows {low}- to {high}-fold with every head from m = 3 to 8" in README
-    low, high = floor(10 * min(ratios[1:])) / 10, ceil(10 * max(ratios[1:])) / 10
-    assert (
-        f"has one threshold and rational coefficients, whose sum grows {low} to {high} times with every head "
-        in INDEX
-    )
-    assert (
-        "times with every head from the third to the twelfth, as computed;" in INDEX
-    )  # the second multiplies it by 7
     assert 4.55 < min(ratios[1:]) < max(ratios) == ratios[0] < 7.01
     assert max(ratios[1:]) < 5.9
 
@@ -158,4 +145,3 @@ def test_pages_say_so() -> None:
     theory = " ".join(pages[ROOT / "docs/theory.md"].split())
     assert "Σ|c| is at most 3.61 s up to s = 63" in theory
     assert "to at most 3.61 a bit, up to 63 bits" in README
-    assert "wide has one wide head among steep ones, and its coefficients add up to at most 3.61 s" in INDEX

@@ -341,17 +341,3 @@ def test_every_template_has_the_owed_sections() -> None:
         assert sections[0].startswith("What was done"), path
         assert len(re.split(r"\n\s*\n", sections[0].strip())) == 3, path  # its heading and two paragraphs
         assert sections[-1].startswith("Statistics for referees"), path
-
-
-OLD = (
-    "head-budget wall rarity anatomy learner-scaling search-gap critical-rho"
-    " associative-memory automata universal-machine"
-)
-
-
-def test_every_study_that_was_taken_over_says_where_its_question_went() -> None:
-    for name in OLD.split():
-        with pytest.raises(
-            InputError, match=rf"study {name} is part of [\w-]+ now \(.*\): `hardness study run"
-        ):
-            catalog.get(name)

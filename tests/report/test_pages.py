@@ -105,32 +105,6 @@ def test_strings_of_a_template_hold_no_template(path: Path) -> None:
     assert [word.value for word in words if re.search(r"\{[{%]", str(word.value))] == []
 
 
-def test_the_index_puts_every_study_where_its_role_says(tmp_path: Path) -> None:
-    assert {study.role for study in catalog.known().values()} <= set(report.ROLES)
-    for role in (*report.ROLES, "measured"):
-        folder = tmp_path / f"{role}-page"
-        folder.mkdir(exist_ok=True)
-        figure = {"file": "a.svg", "alt": "Two lines rise.", "caption": "It rises."}
-        (folder / report.SUMMARY).write_text(
-            f'{{"study": "{role}", "verdict": "It is {role}.", "role": "{role}", "question": "Is it?", '
-            f'"figures": [{str(figure).replace(chr(39), chr(34))}]}}'
-        )
-    report.write_index(tmp_path)
-    text = (tmp_path / report.PAGE).read_text()
-    places = [text.index(f"It is {role}.") for role in report.ROLES]
-    assert places == sorted(places)
-    assert 'alt="Two lines rise."' in text
-    assert text.count("<img") == 4  # the appendix and the benchmarks are named, not shown
-    # Which is not there: this folder is not of the source tree
-    assert not re.search(r'href="[^"]*theory\.md', text)
-    before = text
-    report.renew_index(tmp_path)
-    assert (tmp_path / report.PAGE).read_text() == before
-    (tmp_path / "broken-page" / report.SUMMARY).write_text("{")
-    with pytest.raises(InputError, match="run `hardness study report"):
-        report.write_index(tmp_path)
-
-
 def test_a_summary_is_as_its_schema_says(tmp_path: Path) -> None:
     with Store(tmp_path / "rows.db", {"study": "needs", "seed": 0, "quick": True}) as store:
         catalog.page(store, tmp_path)

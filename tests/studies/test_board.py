@@ -228,9 +228,7 @@ def test_a_results_file_of_others_joins_the_board(crashing: Path, tmp_path: Path
     for name in ("rows.csv", "summary.json"):
         (tmp_path / "sent" / name).write_bytes((crashing / name).read_bytes())
     mine = "trial_learners:Tunable"
-    tasks = chosen(
-        catalog.get("stress"), False, {"learner": [mine]}, only=[mine], tier="easy", options={"level": 2.5}
-    )
+    tasks = chosen(catalog.get("stress"), False, {"learner": [mine]}, only=[mine], tier="easy")
     with Store(tmp_path / "rows.db", ABOUT) as store:
         store.plan(tasks)
         store.add(tasks[0], Outcome("solved", 256, {}), {})
@@ -248,7 +246,7 @@ def test_a_results_file_of_others_joins_the_board(crashing: Path, tmp_path: Path
     assert ends[1] == [*ends[0], (tasks[0].identity, "solved", 256, {})]
     assert all(row.provenance == {"commit": "abc"} for row in after[: len(before)])
     table = lines_of(content(after).tables["ranks"])
-    (line,) = (line for line in table if line["solver"] == "Tunable, level 2.5")
+    (line,) = (line for line in table if line["solver"] == "Tunable")
     assert (line["rank by examples"], line["rank by multiply-adds"]) == (2, None)
 
 
@@ -280,21 +278,19 @@ def test_a_results_file_that_was_changed_is_one_line(crashing: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("games --learner trial_learners:Late", "no trial of study games has a place for"),
-        ("stress --learner trial_learners:Absent", "cannot load the learner trial_learners:Absent"),
-        ("stress --learner direkt", "unknown learner 'direkt'; did you mean 'direct'?"),
-        ("stress --learner student --set l2=1", "unknown option of Student 'l2'"),
-        ("stress --set l1=1", "--set gives options of a --learner"),
-        ("games --work 1e9", "study games has no budgets to set"),
-        ("exponential-in-m --plan p --examples 300", "study exponential-in-m has no budgets to set"),
-        ("stress --examples 9", "Invalid value for '--examples'"),
-        ("stress --suite harder", "unknown tier of study stress 'harder'"),
-        ("games --suite easy", "unknown tier of study games 'easy'"),
-        ("who-wins", "study who-wins is part of stress now"),
+        ("study run games --learner trial_learners:Late", "no trial of study games has a place for"),
+        ("board --learner trial_learners:Absent", "cannot load the learner trial_learners:Absent"),
+        ("board --learner direkt", "unknown learner 'direkt'; did you mean 'direct'?"),
+        ("board --examples 9", "Invalid value for '--examples'"),
+        ("board --suite harder", "unknown tier of study stress 'harder'"),
+        ("study run stress --learner student", "`hardness board --suite TIER --learner NAME`"),
+        ("study run stress --suite easy", "`hardness board --suite TIER --learner NAME`"),
+        ("study run stress --examples 300", "`hardness board --suite TIER --learner NAME`"),
+        ("study run who-wins", "unknown study 'who-wins'"),
     ],
 )
 def test_what_cannot_join_is_one_line(tmp_path: Path, line: str, message: str) -> None:
-    check_refused(run_command(f"study run {line} --out {tmp_path}/out"), message)
+    check_refused(run_command(f"{line} --out {tmp_path}/out"), message)
     assert not (tmp_path / "out").exists()
 
 

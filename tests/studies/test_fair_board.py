@@ -129,7 +129,7 @@ def test_no_learner_that_does_not_count_is_first_or_ahead_of_one_that_does_as_we
 
 
 def test_the_page_says_what_each_limit_was(tmp_path: Path) -> None:
-    line = "study run stress --suite easy --only provable,mlp --family nondegenerate"
+    line = "board --suite easy --learner provable --learner mlp --family nondegenerate"
     run = run_command(f"{line} --examples 2000 --work 3e8 --workers 0 --out {tmp_path}/out")
     assert run.code == 0
     page = plain((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
@@ -144,11 +144,11 @@ def test_the_page_says_what_each_limit_was(tmp_path: Path) -> None:
 
 
 def test_a_forecast_of_a_learner_that_nobody_has_timed_is_unknown() -> None:
-    mine = "study run stress --quick --learner trial_learners:Slow --dry-run"
-    alone = run_command(f"{mine} --only trial_learners:Slow")
+    mine = "board --quick --learner trial_learners:Slow --dry-run"
+    alone = run_command(mine)
     assert "time unknown; nothing was run" in alone.out
     assert " s of one process" not in alone.out
-    both = run_command(f"{mine} --only trial_learners:Slow,mlp")
+    both = run_command(f"{mine} --learner mlp")
     assert "trial_learners:Slow: 2 trials, time unknown" in both.out
     assert "mlp: 2 trials, about " in both.out
     assert '"seconds": null' in run_command(f"{mine} --json").out

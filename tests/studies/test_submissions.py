@@ -34,7 +34,7 @@ def test_a_submitted_learner_gets_rows_and_a_page(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = (tmp_path / "made" / "rows.csv").read_text()
     assert "mean_learner.learner:Learner" in rows
-    assert "detail.counted" in rows
+    assert "counted" in rows
     assert (tmp_path / "made" / "index.html").exists()
 
 

@@ -35,5 +35,4 @@ STUDY = Study(
     role="proved",
     content="hardness.studies.needs.content:content",
     template=Path(__file__).with_name("page.md"),
-    formerly={"head-budget": "how much hardness m heads buy"},
 )

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardness import families
-from hardness.engine.bounds import beside_cost
+from hardness.engine.frames import frame
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
-from hardness.engine.store import STORE, Row, Store
+from hardness.engine.store import STORE, Store
 from hardness.engine.study import Study
-from hardness.engine.table import data_frame, flat
 from hardness.engine.task import Task, canonical
 from hardness.engine.tuning import Results
 from hardness.errors import InputError
 from hardness.families.base import types_of
-from hardness.report import write
+from hardness.report import dashboard
 from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid, check_menus
 from hardness.studies.trials import solving_cost
 
@@ -42,8 +41,6 @@ STUDY = Study(
     _no_grid,
     lambda task: 1.0,
     solving_cost,
-    content="hardness.studies.sweep.content:content",
-    template=Path(__file__).with_name("page.md"),
 )
 
 
@@ -55,11 +52,11 @@ def run_grid(
     scheduler: str | None = None,
     command: str = "",
 ) -> tuple[str, int]:
-    """Run what the store in `out` lacks of a grid, write the page; returns its headline and how many trials ran.
+    """Run what the store in `out` lacks of a grid, write its dashboard; return a line on it and how many trials ran.
 
-    On `workers` processes, or the Dask cluster at `scheduler`; the page says that `command` made it. Where the grid
-    tunes its learner the runs of the tuning come first, and are rows too. Cells of other grids that the store holds
-    stay on the page.
+    On `workers` processes, or the Dask cluster at `scheduler`; the dashboard names `command`. Where the grid tunes its
+    learner the runs of the tuning come first, and are rows too. Cells of other grids that the store holds
+    stay on it.
     """
     tasks, ran = grid.tasks(), 0
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
@@ -87,7 +84,7 @@ def run_grid(
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
         run_tasks(grid.tuned(run_tasks) if grid.tune else tasks)
-        return write(STUDY, store.table(), out), ran
+        return dashboard.write(STUDY, store.table(), out), ran
 
 
 def missing(grid: Grid, out: Path) -> tuple[int, float | None]:
@@ -151,10 +148,10 @@ def sweep(
     of one, ``{"student": {"rate": [0.01, 0.03]}}``; ``"settings"`` (24) and ``"seeds"`` (3) beside them bound what is
     tried. Each cell runs with its cheapest setting, found on seeds of their own, whose rows stay in the store.
 
-    It runs on `workers` processes, or on the Dask cluster at `scheduler`. The store, the page and the figure lie in
-    the folder `out` (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. `attrs` of
-    the result hold the page's headline as `verdict` and the path of the `page`; games have their proved `bound`, as
-    in `hardness.rows`. Raises `InputError` for what makes no sense.
+    It runs on `workers` processes, or on the Dask cluster at `scheduler`. Store and dashboard lie in the folder `out`
+    (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. The columns are those of
+    `hardness.rows`, but for times, provenance and what no two cells differ in; `attrs` of the result hold the path of
+    the `page`. Raises `InputError` for what makes no sense.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -195,14 +192,24 @@ def sweep(
     }
     grid = Grid(named, axes, solver, budget, runs, seed, guard, prints, menus, list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
-    verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
+    run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
     with Store(folder / STORE) as store:
-        outcomes = {row.task.identity: row.outcome for row in store.rows() if row.outcome}
-        columns = {row.task.identity: _columns(row) for row in store.rows()}
+        stored = {row.task.identity: row for row in store.rows()}
+    outcomes = {identity: row.outcome for identity, row in stored.items() if row.outcome}
     tasks = grid.tuned(lambda _: outcomes) if grid.tune else grid.tasks()
-    table = data_frame([columns[task.identity] for task in tasks])
-    table.attrs |= {"verdict": verdict, "page": str(folder / "index.html")}
+    table = frame(stored[task.identity] for task in tasks)
+    left_out = ("identity", "seconds", "kind", "online", "tuning")
+    shown = [
+        name for name in table if name not in left_out and not name.startswith(("plugins.", "provenance."))
+    ]
+    table = table[shown].map(_bare)
+    table.attrs["page"] = str(folder / dashboard.PAGE)
     return table
+
+
+def _bare(value: Any) -> Any:
+    """Return the name of a class of a notebook without where it was pickled; another value is its own."""
+    return value.rpartition(":")[2] if isinstance(value, str) and value.startswith(PREFIX) else value
 
 
 def _axis(value: Any) -> Any:
@@ -214,21 +221,3 @@ def _axis(value: Any) -> Any:
         return value
     entries = list(islice(value, MOST_TRIALS + 1))
     return entries if len(entries) > MOST_TRIALS else [_axis(each) for each in entries]  # more are no grid
-
-
-def _columns(row: Row) -> dict[str, Any]:
-    """A row for a table: parameters and what was carried by their own names, nothing that two runs of one seed may
-    have different."""
-    columns = flat(row, timing=False) | beside_cost(row)
-    names = {name: name.removeprefix("params.").removeprefix("solver.") for name in columns}
-    left_out = ("identity", "solver.kind", "solver.online")
-    kept = {
-        names[name]: value
-        for name, value in columns.items()
-        if name not in left_out and "plugins" not in name
-    }
-    bare = {
-        name: value.rpartition(":")[2] if str(value).startswith(PREFIX) else value
-        for name, value in kept.items()
-    }
-    return {("run" if name == "repetition" else name): value for name, value in bare.items()}

@@ -123,9 +123,4 @@ STUDY = Study(
     role="appendix",
     content="learner.studies.linear_attention.content:content",
     template=Path(__file__).with_name("page.md"),
-    formerly={
-        "associative-memory": "whether recovery shows that the data identify a head",
-        "automata": "when automata never seen are executed",
-        "universal-machine": "when programs never seen are run",
-    },
 )

@@ -171,9 +171,4 @@ STUDY = Study(
     timed=True,
     content="learner.studies.stress.content:content",
     template=Path(__file__).with_name("page.md"),
-    formerly={
-        "who-wins": "which strategy, learner or attack solves which family",
-        "ladder": "what every rung is predicted to cost, and who solves it",
-        "contest": "who solves what",
-    },
 )

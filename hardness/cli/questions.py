@@ -1,0 +1,125 @@
+"""Commands that ask one question: `ray`, how cost grows along d = C m or at a fixed d, and `board`, who solves what."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hardness.cli.common import EXPERIMENTS, OUTPUT, Json, Scheduler, Workers, complete, typed
+from hardness.cli.study import DryRun, Family, How, Quick, Retry, RootSeed, Timeout, carry_out
+from hardness.errors import InputError
+from hardness.io.texts import sanitize
+
+Ratio = Annotated[int | None, typer.Argument(help="Along d = C m.", metavar="C", show_default=False)]
+Dim = Annotated[int | None, typer.Option(help="At this d, in place of a ray.")]
+Heads = Annotated[str, typer.Option(help="Numbers of heads m, commas between.")]
+Width = Annotated[int | None, typer.Option(min=1, help="Heads of the learners, where they have a `heads`.")]
+Asked = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Instead of diagonal; module:Class too; may be repeated.", autocompletion=complete("learner")
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder for rows and dashboard.", rich_help_panel=OUTPUT, show_default=False),
+]
+Learner = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Only this one; module:Class too; may be repeated.", autocompletion=complete("learner")
+    ),
+]
+Attack = Annotated[
+    list[str] | None,
+    typer.Option(help="Only this one; module:name too; may be repeated.", autocompletion=complete("attack")),
+]
+Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
+Examples = Annotated[int | None, typer.Option(min=256, help="The most examples of a learner.")]
+Work = Annotated[
+    float | None, typer.Option(min=1.0, help="The most multiply-adds of a learner, or CPU time for as many.")
+]
+
+
+def register(parent: typer.Typer) -> None:
+    for command in (ray, board):
+        parent.command(rich_help_panel=EXPERIMENTS)(command)
+
+
+def ray(
+    context: typer.Context,
+    ratio: Ratio = None,
+    dim: Dim = None,
+    heads: Heads = "2,3,4",
+    learner: Asked = None,
+    width: Width = None,
+    seed: RootSeed = 0,
+    out: Out = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    timeout: Timeout = None,
+    retry: Retry = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Ask how cost grows with the number of heads: proved floor, strategies, elimination and learners side by side.
+
+    Name C for d = C m, or --dim D for a fixed d. Learners meet hidden sets and random layers of the same form.
+    In Python `hardness.ray(4, heads=[2, 3, 4])` gives the same as a table.
+
+    Example: hardness ray 4 --heads 2,3,4 --learner diagonal --out rays
+    """
+    from hardness.studies.ray import LEARNER, STUDY, about_of, folder_of, places_of, tasks_at
+
+    if (ratio is None) == (dim is None):
+        raise InputError("name C for a ray d = C m, or --dim D for a fixed d, and not both")
+    tasks = tasks_at(places_of(_numbers(heads), ratio, dim), learner or [LEARNER], width)
+    how = How(workers, scheduler, timeout, retry, dry_run, as_json)
+    about = about_of(seed, ratio, dim)
+    carry_out(STUDY, about, tasks, out or folder_of(ratio, dim), how, typed(context))
+
+
+def board(
+    context: typer.Context,
+    suite: Tier = None,
+    learner: Learner = None,
+    attack: Attack = None,
+    family: Family = None,
+    quick: Quick = False,
+    examples: Examples = None,
+    work: Work = None,
+    seed: RootSeed = 0,
+    out: Out = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    timeout: Timeout = None,
+    retry: Retry = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Put learners and attacks to the named instances of the suite, each within the budgets of the board.
+
+    Without --learner and --attack all of the lab run. `study merge` joins rows that others send.
+
+    Example: hardness board --suite easy --learner student --attack gaussian --out board
+    """
+    from hardness.engine.plugins import chosen
+    from hardness.studies import catalog
+
+    study, names = catalog.get("stress"), [*(learner or []), *(attack or [])]
+    added = {"learner": learner or [], "attack": attack or []}
+    tasks = chosen(study, quick, added, family or [], names, suite)
+    limits = {key: value for key, value in (("examples", examples), ("work", work)) if value is not None}
+    if limits and study.within:
+        tasks = [study.within(task, examples, work) for task in tasks]
+    how = How(workers, scheduler, timeout, retry, dry_run, as_json)
+    about = {"study": study.name, "seed": seed, "quick": quick, **limits}
+    carry_out(study, about, tasks, out or Path("board"), how, typed(context))
+
+
+def _numbers(heads: str) -> list[int]:
+    """Return the numbers of --heads."""
+    words = heads.split(",")
+    if not all(word.strip().isdecimal() for word in words):
+        raise InputError(f"--heads takes numbers with commas between, as in 2,3,4; got '{sanitize(heads)}'")
+    return [int(word) for word in words]
