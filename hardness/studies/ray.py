@@ -23,9 +23,8 @@ from hardness.errors import InputError
 from hardness.evaluation.adapters import is_streamed
 from hardness.evaluation.solver import Solver, make
 from hardness.families.parity import Parity
-from hardness.report.dashboard import PAGE
+from hardness.report import dashboard
 from hardness.statistics.medians import median
-from hardness.studies import catalog
 from hardness.studies.trials import solving_cost
 
 if TYPE_CHECKING:
@@ -190,12 +189,12 @@ def ray(
         store.supersede(tasks)
         store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={[name for name, _ in names]})")
         run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, progress=Progress())
-        catalog.page(store, folder)
+        dashboard.write(STUDY, store.table(), folder)
         asked = {task.identity for task in tasks}
         rows = [row for row in store.rows() if row.task.identity in asked]
     table = data_frame(lines_of(rows))
     table["censored"] = table["censored"].astype("boolean")  # no value where nothing was run
-    table.attrs |= {"columns": COLUMNS, "page": str(folder / PAGE)}
+    table.attrs |= {"columns": COLUMNS, "page": str(folder / dashboard.PAGE)}
     return table
 
 
