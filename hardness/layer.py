@@ -77,6 +77,8 @@ class MultiHeadAttention:
             out[here] = patterns.transpose(0, 2, 3, 1)[: len(out[here])]
         return out
 
+    # Parameters near the largest float give infinities, which callers see in the outputs.
+    @np.errstate(over="ignore", invalid="ignore")
     def __call__(self, X: ArrayLike) -> Array:
         """Return F(X), shape (n, k, d), of tokens (n, k, d). Calls from several threads run side by side."""
         x = self._tokens(X)
@@ -116,12 +118,11 @@ class MultiHeadAttention:
             np.subtract(tokens[:, :-1], tokens[:, -1:], out=differences)
             flat = differences.reshape(len(products), d)
             # A softmax does not see what all scores of its row share: x_a Θᵢ x_{k-1} is taken off.
-            # Parameters near the largest float give infinities, which callers see in the outputs.
-            with np.errstate(over="ignore", invalid="ignore"):
-                keys = np.matmul(flat, self._beside[0], out=products)  # Θᵢ (x_b - x_{k-1})
-                scores[:, (k - 1) * m :] = 0.0
-                keys_of = keys.reshape(size, (k - 1) * m, d)
-                np.matmul(keys_of, tokens.transpose(0, 2, 1), out=scores[:, : (k - 1) * m])
+            keys = np.matmul(flat, self._beside[0], out=products)  # Θᵢ (x_b - x_{k-1})
+            scores[:, (k - 1) * m :] = 0.0
+            np.matmul(
+                keys.reshape(size, (k - 1) * m, d), tokens.transpose(0, 2, 1), out=scores[:, : (k - 1) * m]
+            )
             yield here, tokens, flat, products, softmax(scores.reshape(size, k, m, k), axis=1)
 
     def _tokens(self, X: ArrayLike) -> NDArray[Any]:
