@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, citation, instances, learn, questions, sq, sq_learn, study, suite, validate
+from hardness.cli import (
+    attack,
+    citation,
+    instances,
+    learn,
+    plot,
+    questions,
+    sq,
+    sq_learn,
+    study,
+    suite,
+    validate,
+)
 from hardness.cli.common import MARKUP, emit
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
@@ -25,7 +37,7 @@ app = typer.Typer(
     rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, attack, learn, study, questions, suite, validate, citation):
+for room in (instances, sq, attack, learn, study, questions, plot, suite, validate, citation):
     room.register(app)
 sq_learn.register(sq.app)
 

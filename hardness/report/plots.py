@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 WIDTH = 7.2  # inches: a column of text on the page, so that labels keep their size
 APART = 11.0  # points between two labels at the ends of lines
-UNDATED = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
+UNDATED = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer"), "png": ("Software",)}
+Kind = Literal["svg", "pdf", "png"]
 
 
 def style() -> AbstractContextManager[None]:
@@ -100,7 +101,7 @@ def _top(group: Sequence[float], apart: float) -> float:
     return _bottom(group, apart) + apart * (len(group) - 1)
 
 
-def saved(figure: "Figure", name: str, kind: Literal["svg", "pdf"] = "svg") -> bytes:
+def saved(figure: "Figure", name: str, kind: Kind = "svg") -> bytes:
     """Return a figure as a file: the same bytes every time, on every processor."""
     import matplotlib as mpl
 

@@ -1,4 +1,4 @@
-"""Medians of costs of which some are only known to be larger."""
+"""Medians of costs of which some are only known to be larger, and intervals for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,3 +43,30 @@ def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:
     value = float(np.sqrt(low * high)) if low > 0 else (low + high) / 2
     bound = bool(open_[: n // 2 + 1].any())
     return Median(value, float(spent[0]), float(spent[-1]), n, n - int(open_.sum()), bound)
+
+
+def median_interval(
+    costs: Sequence[float], censored: Sequence[bool], coverage: float = 0.95
+) -> tuple[float, float, bool]:
+    """Return order statistics that hold the median of what the costs are drawn from, and whether the upper is open.
+
+    The interval has a probability of at least `coverage` whatever the distribution is. It goes from the smallest to the
+    largest cost where they are too few for that, six for .95; that holds the median with probability 1 - 2^(1 - n). It
+    is open above where its end is a cost that is only known to be larger.
+
+    >>> median_interval([*range(1, 21)], [False] * 20)
+    (6.0, 15.0, False)
+    >>> median_interval([3.0, 5.0], [False, True])
+    (3.0, 5.0, True)
+    """
+    from scipy.stats import binom
+
+    order = np.lexsort((censored, costs))
+    n = len(order)
+    rank = max(1, int(binom.ppf((1 - coverage) / 2, n, 0.5)))  # P(fewer than `rank` lie below) <= .025
+    low, high = order[rank - 1], order[n - rank]
+    return (
+        float(costs[low]),
+        float(costs[high]),
+        bool(np.asarray(censored, dtype=bool)[order[: n - rank + 1]].any()),
+    )

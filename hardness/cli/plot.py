@@ -1,0 +1,83 @@
+"""The command `plot`: a picture of any rows."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardness.cli.common import EXPERIMENTS, OUTPUT, Json, emit, talk
+from hardness.errors import InputError
+from hardness.io.texts import sanitize
+
+if TYPE_CHECKING:
+    from hardness.report.plots import Kind
+
+KINDS: "dict[str, Kind]" = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
+Rows = Annotated[
+    Path, typer.Argument(help="rows.csv, rows.db, or the folder of a study or sweep.", metavar="ROWS|DIR")
+]
+X = Annotated[str, typer.Option("--x", metavar="COL", help="The column of the horizontal axis.")]
+Y = Annotated[str, typer.Option("--y", metavar="COL", help="The column whose medians are drawn.")]
+By = Annotated[str | None, typer.Option(metavar="COL[,COL]", help="A line for each value of these columns.")]
+Log = Annotated[str | None, typer.Option(metavar="x|y|x,y", help="Axes with a logarithmic scale.")]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL=VALUE", help="Only these rows; commas between values; may be repeated."),
+]
+Out = Annotated[Path, typer.Option(help="The picture, a .svg, .png or .pdf file.", rich_help_panel=OUTPUT)]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(rich_help_panel=EXPERIMENTS)(plot)
+
+
+def plot(
+    target: Rows,
+    x: X,
+    out: Out,
+    y: Y = "cost",
+    by: By = None,
+    log: Log = None,
+    where: Where = None,
+    as_json: Json = False,
+) -> None:
+    """Draw medians of one column of rows against another.
+
+    Columns are those of `hardness.rows`: dim, heads, learner, status, cost and more. Bars are intervals that hold the
+    median with probability .95, or the range of fewer than six runs. A triangle with an arrow is a median that is only
+    known to be larger.
+
+    Example: hardness plot reports/exponential-in-m --x heads --by arm --where dim=16 --log y --out costs.svg
+    """
+    if out.suffix not in KINDS:
+        raise InputError(f"--out takes a .svg, .png or .pdf file, got {sanitize(out)}")
+    from hardness.engine.frames import rows
+    from hardness.io.files import replacing
+    from hardness.report.chart import chart, mixed, select
+    from hardness.report.plots import saved
+
+    names = by.split(",") if by else []
+    chosen = select(rows(target), _conditions(where or ()))
+    figure = chart(chosen, x, y, names, log.split(",") if log else [])
+    if varied := mixed(chosen, x, names):
+        talk(f"note: points mix different {', '.join(varied)}; separate them with --by or --where")
+    drawing = saved(figure, out.stem, KINDS[out.suffix])
+    with replacing(out, len(drawing), force=True) as part:
+        part.write_bytes(drawing)
+    emit(
+        as_json,
+        {"out": str(out), "rows": len(chosen), "mixed": varied},
+        [f"{len(chosen)} rows drawn in {out}"],
+    )
+
+
+def _conditions(words: Iterable[str]) -> dict[str, list[str]]:
+    """Return the values that --where asks for, by column."""
+    conditions: dict[str, list[str]] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals):
+            raise InputError(f"--where takes COL=VALUE, got {sanitize(repr(word), 80)}")
+        conditions.setdefault(name, []).append(value)
+    return conditions

@@ -1,0 +1,126 @@
+"""The chart of any rows: what is drawn is what the rows hold, and an interval holds the median as often as it says."""
+
+from math import comb
+
+import pytest
+from numpy.testing import assert_allclose
+
+from hardness.cli import run
+from hardness.engine.frames import frame
+from hardness.engine.outcome import Outcome, Row
+from hardness.engine.rows import dump
+from hardness.engine.task import Task
+from hardness.errors import InputError
+from hardness.report.chart import chart, mixed, select
+from hardness.statistics.medians import median_interval
+
+GAME = {"kind": "game", "strategy": "flat", "oracle": "window", "tolerance": 0.1}
+
+
+def row(
+    heads: int, cost: float, status: str = "solved", dim: int = 15, learner: str = "mlp", run: int = 0
+) -> Row:
+    task = Task("parity", {"dim": dim, "heads": heads}, {"kind": "sweep", "learner": learner}, {}, run)
+    return Row(task, Outcome(status, cost))
+
+
+def lines(figure):
+    return [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1 and line.get_marker()]
+
+
+def test_interval_of_order_statistics_holds_the_median_with_the_stated_probability():
+    for n in range(6, 60):
+        low, high, _ = median_interval([*range(1, n + 1)], [False] * n)
+        inside = (
+            sum(comb(n, k) for k in range(int(low), int(high))) / 2**n
+        )  # so many of n draws lie below the median
+        assert inside >= 0.95
+        narrower = sum(comb(n, k) for k in range(int(low) + 1, int(high) - 1)) / 2**n
+        assert narrower < 0.95
+
+
+def test_medians_are_drawn_and_words_have_no_line():
+    rows = frame([row(m, 10.0**m * factor, run=i) for m in (2, 3) for i, factor in enumerate((1, 2, 5))])
+    figure = chart(rows, "heads", log=["y"])
+    (line,) = (line for line in lines(figure) if line.get_linestyle() == "-" and line.get_marker() == "o")
+    assert_allclose(line.get_xydata(), [[2, 200], [3, 2000]])
+    low, high = figure.axes[0].get_ylim()
+    assert low < 100
+    assert high > 5000
+    words = chart(frame([row(2, 5.0, learner=name) for name in ("mlp", "student")]), "learner")
+    assert [tick.get_text() for tick in words.axes[0].get_xticklabels()] == ["mlp", "student"]
+    assert {line.get_linestyle() for line in lines(words)} == {"None"}
+
+
+def test_a_median_that_a_budget_cut_is_an_arrow_and_crashes_have_no_cost():
+    rows = frame([row(2, 10.0), row(2, 99.0, "error", run=1), row(3, 40.0, "budget"), row(3, 20.0, run=1)])
+    axes = chart(rows, "heads").axes[0]
+    hollow = [
+        line.get_xydata().tolist() for line in axes.get_lines() if line.get_markerfacecolor() == "white"
+    ]
+    assert hollow == [[[3.0, pytest.approx(800**0.5)]]]
+    assert max(high for line in axes.get_lines() for high in line.get_ydata()) == 40
+
+
+def test_the_proved_bound_of_games_is_one_line_below_them():
+    tasks = [
+        Task("parity", {"dim": 15, "heads": m}, GAME | {"strategy": s}, {}, 0)
+        for m in (3, 4)
+        for s in ("flat", "x")
+    ]
+    rows = frame([Row(task, Outcome("solved", 400)) for task in tasks])
+    axes = chart(rows, "heads", by=["strategy"]).axes[0]
+    (bound,) = (line for line in axes.get_lines() if line.get_linestyle() == "--")
+    assert_allclose(bound.get_ydata(), rows.groupby("heads").bound.first())
+    assert "proved bound" in [text.get_text() for text in axes.texts]
+
+
+def test_rows_are_chosen_by_values_as_printed_and_mixtures_are_named():
+    rows = frame(
+        [row(m, 5.0, dim=dim, learner=name) for m in (2, 3) for dim in (8, 16) for name in ("mlp", "a, b")]
+    )
+    assert len(select(rows, {"dim": ["16"]})) == 4
+    assert len(select(rows, {"dim": ["8,16"], "learner": ["a, b"]})) == 4
+    assert mixed(rows, "heads", ["learner"]) == ["dim"]
+    assert mixed(rows, "heads", ["learner", "dim"]) == []
+    with pytest.raises(InputError, match="did you mean '16'"):
+        select(rows, {"dim": ["116"]})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--x", "head"], "unknown column 'head'; did you mean 'heads'?"),
+        (["--x", "heads", "--by", "lerner"], "did you mean 'learner'?"),
+        (["--x", "heads", "--y", "status"], "no row has a number in status"),
+        (["--x", "learner", "--log", "x"], "leave x out of --log"),
+        (["--x", "heads", "--log", "z"], "unknown axis 'z'"),
+        (["--x", "heads", "--where", "dim"], "--where takes COL=VALUE"),
+        (["--x", "heads", "--out", "a.gif"], "--out takes a .svg, .png or .pdf file"),
+    ],
+)
+def test_bad_input_is_one_line(table, options, message, capsys):
+    assert run(["plot", str(table), "--out", str(table.with_name("a.svg")), *options]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert not table.with_name("a.svg").exists()
+
+
+@pytest.fixture
+def table(tmp_path):
+    dump([row(m, 10.0 * m, run=i) for m in (2, 3) for i in range(2)], tmp_path / "rows.csv")
+    (tmp_path / "summary.json").write_text(
+        '{"study": "sweep", "seed": 0, "quick": false, "commands": [], "commits": [], "provenance": {}}'
+    )
+    return tmp_path / "rows.csv"
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_every_kind_of_picture_is_the_same_twice(table, kind, capsys):
+    out = [table.parent / part / f"a.{kind}" for part in "xy"]
+    for path in out:
+        assert run(["plot", str(table), "--x", "heads", "--log", "x,y", "--out", str(path)]) == 0
+    first, second = (path.read_bytes() for path in out)
+    assert first == second
+    assert "4 rows drawn" in capsys.readouterr().out
