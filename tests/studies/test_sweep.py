@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from commands import answer, check_refused, run_command
+from hardness.studies.sweep.content import content
 
 import hardness
 from hardness.engine.outcome import Outcome, Row
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.studies.sweep.content import content
 from hardness.studies.sweep.grid import Grid, read
 
 GRID = """
