@@ -146,11 +146,11 @@ def _eliminations(places: Places) -> Iterator[Task]:
 def _learned(learner: str, places: Places, options: Mapping[str, int]) -> Iterator[Task]:
     streamed = is_streamed(learner)
     if options:
-        make(
-            Solver("learner", learner, options, heads_known=1), 0
-        )  # without them is said before anything runs
-    solver = {"kind": "sweep", "learner": learner, "params": dict(options)}
-    solver |= {"online": True} if streamed else {}
+        # A learner without them is said before anything runs
+        make(Solver("learner", learner, options, heads_known=1), 0)
+    solver: dict[str, Any] = {"kind": "sweep", "learner": learner, "params": dict(options)}
+    if streamed:
+        solver["online"] = True
     budget = {"samples": STREAMED_CAP if streamed else FITTED_CAP}
     for family in FAMILIES:
         for m, d in places:
