@@ -16,6 +16,7 @@ from hardness.cli import (
     learn,
     plot,
     questions,
+    records,
     sq,
     sq_learn,
     study,
@@ -37,7 +38,7 @@ app = typer.Typer(
     rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, attack, learn, study, questions, plot, suite, validate, citation):
+for room in (instances, sq, attack, learn, study, questions, plot, records, suite, validate, citation):
     room.register(app)
 sq_learn.register(sq.app)
 

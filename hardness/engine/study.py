@@ -30,7 +30,7 @@ class Study:
     A study without `page` has the old kind: `content(rows)`, or ``package.module:content``, imported when a page is
     written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of them
     (`hardness.report`). `plan(file)` lists the trials of a plan that was fixed before them. A study that is `timed`
-    prints seconds, and so writes them beside its rows.
+    prints seconds, and so writes them beside its rows. `records` is a CSV file of the cheapest learners known.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Study:
     tables: "Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] | None" = None
     figures: "Callable[[pd.DataFrame], Mapping[str, Figure]] | None" = None
     page: Path | None = None
+    records: Path | None = None
 
     def content_of(self, rows: Sequence[Row]) -> Any:
         """What its page shows of rows: a `hardness.report.Content`."""

@@ -12,11 +12,6 @@ WIDTHS = {"16": "sixteen"}
 SMALL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
-def test_the_width_of_the_learner() -> None:
-    (width,) = {row["solver.params.heads"] for row in rows("exponential-in-m", solver_arm="hidden set")}
-    assert f" by a {WIDTHS[width]}-head gradient learner" in headline("exponential-in-m")
-
-
 def test_what_the_prices_of_queries_are() -> None:
     """q queries of tolerance τ are counted as q times a power of 1/τ, or as the larger of q and such a power."""
     fresh, sample, paid, larger = re.findall(

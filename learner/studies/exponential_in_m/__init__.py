@@ -4,9 +4,13 @@ From the top: the grid of `make study`, the trials, the numbers of the article, 
 which the committed rows are, stands in `plan.py` and `plan4.toml`, the laws in `laws.py`, the lottery in `lottery.py`.
 """
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
+from math import comb
+from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +22,23 @@ from hardness.engine.task import Task
 from hardness.evaluation.solver import Solver, make
 from hardness.examples import InformativeExamples
 from hardness.instance import Instance
+from hardness.report import plots
 from hardness.scores import sizes
+from hardness.statistics.medians import median
+from hardness.statistics.regression import regress
+from hardness.studies.ray import tasks_at
+from hardness.studies.trials import solving_cost
 from hardness.tokens import TokenStream
-from learner.studies.exponential_in_m import lottery, plan
-from learner.studies.exponential_in_m.plan import CONTROLS, HARD, Cell
+from learner.diagonal import GROWN
+from learner.studies.exponential_in_m import laws, lottery, plan
+from learner.studies.exponential_in_m.plan import CONTROLS, HARD, MILD, STEEP, TENT, Cell
 
-HEADS, QUICK_HEADS, RAY, WIDTH, RUNS = range(2, 8), range(2, 6), 4, 64, 5  # of `make study`: d = 4m
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+HEADS, QUICK_HEADS, RAY, WIDTH, RUNS = range(2, 8), range(2, 6), 4, 64, 5  # `make study`: d = 4m
+SMALL = ((2, 8), (3, 12))  # (m, d) for a learner of the user
 SOLVED = 0.1  # mean squared error on fresh informative rows over the variance of their labels
 FIRST, SPACING = 64, 1.06  # a run is looked at every 64 examples at first, later every 6 %
 PORTION = 1 << 14  # examples handed over at a time
@@ -36,11 +51,14 @@ def tasks(quick: bool) -> list[Task]:
     cells = [
         Cell(arm, m, RAY * m, WIDTH) for m in (QUICK_HEADS if quick else HEADS) for arm in (HARD, *CONTROLS)
     ]
-    return [task for cell in cells if plan.exists(cell) for task in _of_ray(cell)]
+    cells = [cell for cell in cells if plan.exists(cell)]
+    return [task for cell in cells for task in plan.trials(cell, "ray", {}, plan.ceiling(cell), range(RUNS))]
 
 
-def _of_ray(cell: Cell) -> list[Task]:
-    return list(plan.trials(cell, "ray", {}, int(40 * plan.law(cell)) + 100_000, range(RUNS)))
+def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
+    """Return the runs of a learner, registered or ``package.module:Class``, on small hidden sets and controls."""
+    places = SMALL[:1] if quick else SMALL
+    return [task for task in tasks_at(places, [learner]) if "learner" in task.solver]
 
 
 def seconds(task: Task) -> float:
@@ -58,7 +76,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """Run one trial. The root seed of a task of the plan is the plan's digest."""
     if "plan" in task.solver:
         root = int(str(task.solver["plan"]), 16)
-    return {"diagonal": learned, "attack": attacked, "lottery": drawn}[task.solver["kind"]](task, root)
+    kind = task.solver["kind"]
+    if kind == "sweep":  # a learner of the user
+        return solving_cost(task, root, guard)
+    return {"diagonal": learned, "attack": attacked, "lottery": drawn}[kind](task, root)
 
 
 def learned(task: Task, root: int) -> Outcome:
@@ -170,10 +191,474 @@ def drawn(task: Task, root: int) -> Outcome:
     usual = registry.get("learner", "diagonal")()
     for batch in (16, 64):
         rng = np.random.default_rng(task.seed(root, f"heads {batch}"))
-        heads = int(task.solver.get("heads", 20_000))
-        value, error = lottery.prediction(rng, n, m, usual.rate, batch, usual.l1, heads)
+        value, error = lottery.prediction(rng, n, m, usual.rate, batch, usual.l1, int(task.solver["heads"]))
         detail[str(batch)] = {"value": float(f"{value:.4g}"), "error": float(f"{error:.2g}")}
     return Outcome("solved", None, detail)
+
+
+LINES = {"3m": 3, "4m": 4, "8m": 8, "24": None, "32": None}  # d, along which a factor a head is fitted
+WIDTHS, DEFAULT, TUNED = (16, 64, 256), "default", "tuned"
+SHOWN = (
+    (4, 16),
+    (5, 20),
+    (6, 24),
+    (7, 28),
+    (5, 40),
+    (8, 24),
+    (4, 64),
+    (7, 21),
+)  # (m, d) of the lottery's table
+NAMED = (  # (m, d) of the records
+    *((m, 3 * m) for m in (8, 9, 10, 11)),
+    *((m, 4 * m) for m in (5, 6, 7, 8, 9)),
+    *((m, 8 * m) for m in (4, 5, 6)),
+)
+PRINTED, NEAR = 3, 3.0  # significant digits; the factor within which heads x examples over N are asked to lie
+REDRAWN = 100  # draws of all runs anew
+
+
+def medians(rows: "DataFrame") -> "DataFrame":
+    """Return a line per arm, series, m, d and width: the median of examples, its range, and whether it is a bound.
+
+    `clock` is how many examples were read in all runs before the first head held S, or the run ended, and `tickets` how
+    many runs saw one; `after` is the median of what was read from then on.
+    """
+    import pandas as pd
+
+    runs = rows[(rows.kind == "diagonal") & (rows.status != "planned")]
+    runs = runs.rename(columns={"heads": "m", "dim": "d", "params.heads": "width"})
+    lines = []
+    for (arm, series, m, d, width), cell in runs.groupby(["arm", "series", "m", "d", "width"]):
+        lost = cell.status != "solved"
+        middle = median(cell.cost.astype(float).tolist(), lost.tolist())
+        first = cell.seen.astype(float).fillna(cell.cost.astype(float))
+        held = cell.held.astype(float).fillna(cell.cost.astype(float))
+        lines.append(
+            {
+                "arm": arm, "series": series, "m": int(m), "d": int(d), "width": int(width), "N": comb(d - 1, m),
+                "median": middle.value, "bound": middle.bound, "solved": middle.solved, "runs": middle.runs,
+                "low": middle.low, "high": middle.high, "cap": float(cell.samples.max()),
+                "clock": first.sum(), "tickets": int(cell.seen.notna().sum()),
+                "after": float((cell.cost.astype(float) - held).median()),
+                "setting": setting(cell.iloc[0]),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def setting(run: Any) -> dict[str, float]:
+    """Return the options of a run that are not the learner's defaults."""
+    given = {name: run.get(f"params.{name}") for name in ("batch", "output_rate", "rate")}
+    return {name: float(value) for name, value in given.items() if value is not None and value == value}
+
+
+def on_line(cells: "DataFrame", line: str) -> "DataFrame":
+    """Return the cells along d = c m, or at one d, in the order of m."""
+    ratio = LINES[line]
+    chosen = cells[cells.d == (ratio * cells.m if ratio else int(line))]
+    return chosen.sort_values("m")
+
+
+def factor(cells: "DataFrame", column: str = "m") -> dict[str, float]:
+    """Return by what examples are multiplied where `column` grows by one, with its 95 % interval."""
+    X = np.column_stack([np.ones(len(cells)), cells[column].astype(float)])
+    line = regress(X, np.log(cells["median"].to_numpy(float)), cells.bound.to_numpy(bool))
+    value, (low, high) = line.beta[1], line.limits(1)
+    return {"value": float(np.exp(value)), "low": float(np.exp(low)), "high": float(np.exp(high))}
+
+
+def exponent(cells: "DataFrame") -> dict[str, float]:
+    """Return k of examples as N^k, with its 95 % interval."""
+    by_logarithm = factor(cells.assign(sets=np.log(cells.N.astype(float))), "sets")
+    return {name: float(np.log(value)) for name, value in by_logarithm.items()}
+
+
+def cheaper(cells: "DataFrame") -> "DataFrame":
+    """Return the cheaper of the default and the tuned setting in every cell; a known median before a bound."""
+    order = cells.sort_values(["bound", "median"])
+    return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
+
+
+def with_tickets(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
+    """Return cells with `xnp`, N P(rho² > x) x of the lottery, at the batch with which most of the cell is read."""
+    drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")]
+    at = {(int(r.heads), int(r.dim)): (r["16.value"], r["64.value"]) for _, r in drawn.iterrows()}
+    first = cells.clock / cells.runs
+    chosen = [
+        at.get((m, d), (np.nan, np.nan))[int(clock > GROWN)]
+        for m, d, clock in zip(cells.m, cells.d, first, strict=True)
+    ]
+    return cells.assign(xnp=np.array(chosen, float))
+
+
+def hazards(cells: "DataFrame") -> "DataFrame":
+    """Return cells with `hazard`, that of the first head, per head and informative example, times N; and its forecast.
+
+    A constant hazard is estimated by how many first heads were seen over all that was read before them, half of it
+    informative. The forecast is 1.4 x N P(rho² > x). Cells whose first heads come, in the mean, before weights were
+    renewed once, after 1/x informative examples, say little of a rate and are left out.
+    """
+    chosen = cells[(cells.clock / cells.runs > 2 / lottery.restarts(16, 0.03)) & cells.xnp.notna()]
+    hazard = chosen.tickets / (chosen.clock / 2 * chosen.width) * chosen.N
+    return chosen.assign(hazard=hazard, forecast=1.4 * chosen.xnp, ratio=hazard / (1.4 * chosen.xnp))
+
+
+def of(cells: "DataFrame", arm: str, width: int | None = None) -> "DataFrame":
+    """Return the cells of an arm, before learners of one width or of all."""
+    chosen = cells[cells.arm == arm]
+    return chosen if width is None else chosen[chosen.width == width]
+
+
+def sparse(cells: "DataFrame") -> "DataFrame":
+    """Return the cells with m ≤ n/2."""
+    return cells[2 * cells.m < cells.d]
+
+
+def worked(cells: "DataFrame") -> "DataFrame":
+    """Return the cells where the lottery is the larger part of the pilot's law, 16 N/M > 110 sqrt(N), with `work`:
+    heads x examples over N."""
+    chosen = cells[16 * cells.N / cells.width > 110 * cells.N**0.5]
+    return chosen.assign(work=chosen.width * chosen["median"] / chosen.N)
+
+
+def asked_of_laws(rows: "DataFrame", cells: "DataFrame") -> "DataFrame":
+    """Return the cells of hidden sets about which laws are asked: known medians before the default, m < n."""
+    hard = with_tickets(of(cells[cells.series == DEFAULT], HARD), rows)
+    return hard[~hard.bound & (hard.m < hard.d - 1) & hard.xnp.notna()]
+
+
+def outcome_of_laws(rows: "DataFrame", cells: "DataFrame") -> "DataFrame":
+    """Return a line a law: the factor by which it errs on large classes, the largest such factor, and its `wins` in a
+    hundred draws of all runs anew, cell by cell with replacement; and its factor where cells with m > n/2 are left out
+    of the fit, which the plan does not ask."""
+    import pandas as pd
+
+    fixed, asked = plan.read(), asked_of_laws(rows, cells)
+    at, below = laws.cells(asked), float(fixed["fit_below"])
+    errors = laws.judged(at, asked["median"].to_numpy(float), below)
+    few = sparse(asked)
+    of_few = laws.judged(laws.cells(few), few["median"].to_numpy(float), below)
+    costs = [_costs(rows, cell) for _, cell in asked.iterrows()]
+    rng, wins = np.random.default_rng(0), dict.fromkeys(errors, 0)
+    for _ in range(REDRAWN):
+        drawn = np.array([np.median(rng.choice(each, len(each))) for each in costs])
+        redrawn = laws.judged(at, drawn, below)
+        wins[min(redrawn, key=lambda name: redrawn[name][0])] += 1
+    kinds = {law.name: law.kind for law in laws.LAWS}
+    lines = [
+        {
+            "law": name,
+            "kind": kinds[name],
+            "factor of error": rounded(error),
+            "largest": rounded(largest),
+            "wins": wins[name],
+            "m ≤ n/2": rounded(of_few[name][0]),
+        }
+        for name, (error, largest) in errors.items()
+    ]
+    return pd.DataFrame(lines).sort_values("factor of error", kind="stable", ignore_index=True)
+
+
+def _costs(rows: "DataFrame", cell: Any) -> NDArray[np.float64]:
+    """Return what the runs of a cell of hidden sets cost with the default."""
+    same = (rows.arm == HARD) & (rows.series == DEFAULT) & (rows.heads == cell.m) & (rows.dim == cell.d)
+    return rows[same & (rows["params.heads"] == cell.width)].cost.to_numpy(float)
+
+
+def rounded(value: float) -> float:
+    """Return a value to three digits."""
+    return float(f"{value:.{PRINTED}g}")
+
+
+def interval(of: dict[str, float]) -> dict[str, float]:
+    """Return a value and its interval as they are printed."""
+    return {name: rounded(value) for name, value in of.items()}
+
+
+def factors(cells: "DataFrame", lines: Sequence[str]) -> "DataFrame":
+    """Return a line per line of cells and width: the factor a head of hidden sets and of controls, with intervals.
+
+    From m = 3 to the largest m that was measured. The cheaper setting is taken where a cell was tuned.
+    """
+    import pandas as pd
+
+    table = []
+    for line in lines:
+        for width in WIDTHS:
+            entry: dict[str, Any] = {"d": line, "width": width}
+            for arm in (HARD, *CONTROLS):
+                chosen = on_line(of(cells, arm, width), line)
+                chosen = chosen[chosen.m >= 3]
+                enough = (~chosen.bound).sum() > 2
+                entry[arm] = "{value:.2f} ({low:.2f}–{high:.2f})".format(**factor(chosen)) if enough else "–"
+            table.append(entry)
+    return pd.DataFrame(table)
+
+
+def steepest(cells: "DataFrame") -> dict[str, float]:
+    """Return the smallest factor a head of hidden sets and the largest of a control, over rays and widths."""
+    rays = [line for line, ratio in LINES.items() if ratio]
+
+    def values(arm: str) -> list[float]:
+        chosen = [on_line(of(cells, arm, width), line) for line in rays for width in WIDTHS]
+        chosen = [part[part.m >= 3] for part in chosen]
+        return [factor(part)["value"] for part in chosen if (~part.bound).sum() > 2]
+
+    return {
+        "hidden": rounded(min(values(HARD))),
+        "most": rounded(max(values(HARD))),
+        "control": rounded(max(value for arm in CONTROLS for value in values(arm))),
+    }
+
+
+def attacks(rows: "DataFrame", name: str) -> "DataFrame":
+    """Return the median examples of an attack by m and d, and the seconds of its fastest run, which no job held up."""
+    runs = rows[(rows.kind == "attack") & (rows.attack == name) & (rows.status == "solved")]
+    grouped = runs.groupby(["heads", "dim"])
+    return grouped.agg(examples=("cost", "median"), seconds=("seconds", "min")).reset_index()
+
+
+def numbers(rows: "DataFrame") -> dict[str, Any]:
+    """Return every number of the article."""
+    cells = medians(rows)
+    default, best = cells[cells.series == DEFAULT], cheaper(cells[cells.series.isin([DEFAULT, TUNED])])
+    hard, outcome = of(default, HARD), outcome_of_laws(rows, cells)
+    return {
+        "sizes": len(hard),
+        "bounds": int(hard.bound.sum()),
+        "largest": int(hard[~hard.bound].N.max()),
+        "factor": steepest(best),
+        "exponent": {str(width): exponents(of(best, HARD, width)) for width in WIDTHS},
+        "law": {
+            "name": outcome.law[0],
+            "error": outcome["factor of error"][0],
+            "wins": int(outcome.wins[0]),
+        },
+        "work": spread(worked(hard[~hard.bound])),
+        "sparse": spread(worked(sparse(hard[~hard.bound]))),
+        "slower": slower(worked(hard[~hard.bound])),
+        "hazard": agreement(hazards(with_tickets(hard, rows))),
+        "coins": coins(rows),
+        "search": slowest_search(rows),
+        "runs": plan.read()["runs"],
+        "settings": len(plan.read()["menu"]),
+        "tuned": len(cells[cells.series == TUNED]),
+        "full": full(hard),
+    }
+
+
+def full(hard: "DataFrame") -> dict[str, dict[str, float]]:
+    """Return what hidden sets of all n coordinates cost 256 heads, by m: N is 1 there."""
+    cells = hard[(hard.m == hard.d - 1) & (hard.width == max(WIDTHS))]
+    return {
+        str(cell.m): {"cost": rounded(cell["median"]), "runs": cell.solved} for _, cell in cells.iterrows()
+    }
+
+
+def exponents(hard: "DataFrame") -> dict[str, float]:
+    """Return k of examples as N^k where m ≤ n/2 and N is at least a thousand, with its interval."""
+    return interval(exponent(sparse(hard[hard.N >= 1000])))
+
+
+def spread(work: "DataFrame") -> dict[str, float]:
+    """Return the least, largest and geometric mean of heads x examples over N, and how many lie near that mean."""
+    mean = float(np.exp(np.log(work.work).mean()))
+    near = (work.work < NEAR * mean) & (work.work > mean / NEAR)
+    ends = {"low": work.work.min(), "high": work.work.max(), "mean": mean}
+    return {name: rounded(value) for name, value in ends.items()} | {"near": int(near.sum()), "of": len(work)}
+
+
+def slower(work: "DataFrame") -> dict[str, int]:
+    """Return of how many rays and widths, of those with three cells, heads x examples grow more slowly than N."""
+    grown = [
+        exponent(part)["high"] < 1
+        for line, ratio in LINES.items()
+        for width in WIDTHS
+        if ratio and len(part := on_line(of(work, HARD, width), line)) > 2
+    ]
+    return {"rays": sum(grown), "of": len(grown)}
+
+
+def agreement(lots: "DataFrame") -> dict[str, float]:
+    """Return in how many cells the lottery foretells the hazard of the first head within a factor of two."""
+    near = (lots.ratio < 2) & (lots.ratio > 0.5)
+    mean = rounded(float(np.exp(np.log(lots.ratio).mean())))
+    return {"cells": len(lots), "near": int(near.sum()), "ratio": mean}
+
+
+def coins(rows: "DataFrame") -> dict[str, int]:
+    """Return how many runs met labels that are coins, and how many of them were called solved."""
+    ended = rows[(rows.series == "coins") & (rows.status != "planned")]
+    return {"runs": len(ended), "solved": int((ended.status == "solved").sum())}
+
+
+def slowest_search(rows: "DataFrame") -> dict[str, float]:
+    """Return the hidden set whose search took longest, its milliseconds, and the most examples of any search."""
+    search = attacks(rows, "search")
+    last = search.loc[search.seconds.idxmax()]
+    return {
+        "examples": int(search.examples.max()),
+        "milliseconds": rounded(1000 * last.seconds),
+        "m": int(last.heads),
+        "d": int(last.dim),
+    }
+
+
+def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
+    """Return the tables of the article."""
+    cells = medians(rows)
+    default, best = cells[cells.series == DEFAULT], cheaper(cells[cells.series.isin([DEFAULT, TUNED])])
+    hard = with_tickets(of(default, HARD), rows)
+    return {
+        "factors": factors(best, [line for line, ratio in LINES.items() if ratio]),
+        "fixed": factors(best, [line for line, ratio in LINES.items() if not ratio])[["d", "width", HARD]],
+        "laws": outcome_of_laws(rows, cells),
+        "costs": costs(cells, rows),
+        "lottery": lottery_table(hazards(hard)),
+        "flips": flips_table(cells),
+    }
+
+
+def costs(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
+    """Return a line per hidden set: the median examples by width, and of the tuned setting where there is one."""
+    import pandas as pd
+
+    search = {(r.heads, r.dim): r.examples for r in attacks(rows, "search").itertuples()}
+    table = []
+    for (m, d), place in of(cells, HARD).groupby(["m", "d"]):
+        entry: dict[str, Any] = {"m": m, "d": d, "N": comb(d - 1, m)}
+        for width in WIDTHS:
+            at = place[place.width == width].set_index("series")
+            entry[str(width)] = (
+                " / ".join(_cost(at.loc[name]) for name in (DEFAULT, TUNED) if name in at.index) or "–"
+            )
+        table.append({**entry, "all sets": search.get((m, d))})
+    return pd.DataFrame(table).sort_values("N", kind="stable", ignore_index=True)
+
+
+def _cost(cell: Any) -> str:
+    return f"{'≥ ' * bool(cell.bound)}{rounded(cell['median']):,.0f}"
+
+
+def lottery_table(lots: "DataFrame") -> "DataFrame":
+    """Return the hazard of the first head, measured and foretold, in the cells named for it."""
+    named = lots[[(m, d) in SHOWN for m, d in zip(lots.m, lots.d, strict=True)]].sort_values(["N", "width"])
+    chosen = named[["m", "d", "width", "N", "hazard", "forecast", "ratio"]]
+    return chosen.rename(columns={"hazard": "hazard × N", "forecast": "1.4 × lottery"})
+
+
+def flips_table(cells: "DataFrame") -> "DataFrame":
+    """Return what a tenth of flipped labels multiplies the cost by."""
+    clean = of(cells[cells.series == DEFAULT], HARD).set_index(["m", "d", "width"])["median"]
+    flipped = of(cells[cells.series == "flips"], HARD)
+    table = flipped[["m", "d", "width", "median", "solved", "runs"]].copy()
+    table["over clean"] = [
+        r.median_ / clean.get((r.m, r.d, r.width), np.nan)
+        for r in table.rename(columns={"median": "median_"}).itertuples()
+    ]
+    return table
+
+
+def records(rows: "DataFrame") -> "DataFrame":
+    """Return the cheapest learner known of every named hidden set: by examples, and by heads x examples.
+
+    Medians that are known alone count, of the default and of settings tuned to the cell, on seeds that chose neither.
+    """
+    import pandas as pd
+
+    cells = medians(rows)
+    known = of(cells[cells.series.isin([DEFAULT, TUNED]) & ~cells.bound], HARD)
+    known = known.assign(work=known.width * known["median"])
+    lines = []
+    for m, d in NAMED:
+        here = known[(known.m == m) & (known.d == d)]
+        for least, column in (("examples", "median"), ("heads x examples", "work")):
+            if len(here):
+                lines.append(
+                    {
+                        "instance": f"parity-d{d}-m{m}",
+                        "dim": d,
+                        "heads": m,
+                        "least": least,
+                        **entry(here.loc[here[column].idxmin()]),
+                    }
+                )
+    return pd.DataFrame(lines)
+
+
+def entry(cell: Any) -> dict[str, Any]:
+    """Return what the table of records says of a learner, and the commands that run it once."""
+    chosen = {"heads": int(cell.width), **cell.setting}
+    options = "".join(f" --set {name}={value:g}" for name, value in cell.setting.items())
+    made = f"hardness generate parity --dim {cell.d} --heads {cell.m} --seed 1 --out x.safetensors"
+    learn = f"hardness learn diagonal x.safetensors --count {3 * round(cell['median'])} --seed 2 --heads {cell.width}"
+    return {
+        "examples": round(cell["median"]),
+        "heads_examples": round(cell.work),
+        "runs": int(cell.runs),
+        "solved": int(cell.solved),
+        "setting": json.dumps(chosen),
+        "command": f"{made} && {learn}{options}",
+    }
+
+
+def figures(rows: "DataFrame") -> dict[str, "Figure"]:
+    """Return the costs along rays, beside controls and the search of all sets; and heads x examples over N."""
+    cells = medians(rows)
+    best = cheaper(cells[cells.series.isin([DEFAULT, TUNED])])
+    return {"costs": costs_figure(best, rows), "work": work_figure(cells)}
+
+
+def costs_figure(best: "DataFrame", rows: "DataFrame") -> "Figure":
+    """Return examples against m along d = 3m, 4m and 8m."""
+    search = attacks(rows, "search").rename(columns={"heads": "m", "dim": "d"})
+    rays = [line for line, ratio in LINES.items() if ratio]
+    figure, axes = plots.panels(1, len(rays), height=4.4, sharey=True)
+    for axis, line in zip(axes, rays, strict=True):
+        ends = []
+        for width in WIDTHS:
+            ends.append((_curve(axis, on_line(of(best, HARD, width), line), "o-"), f"{width} heads"))
+        for arm, style, label in ((TENT, "s--", "tent"), (MILD, "D--", "random"), (STEEP, "v--", "steep")):
+            ends.append((_curve(axis, on_line(of(best, arm, 64), line), style, "0.45"), label))
+        sets = on_line(of(best, HARD, 256), line)
+        (bound,) = axis.plot(sets.m, sets.N, ":", color="0.2", marker="")
+        ends.append((bound, "N"))
+        part = on_line(search, line)
+        (found,) = axis.plot(part.m, part.examples, "x-", color="0.2")
+        ends.append((found, "all sets tried"))
+        axis.set(title=f"d = {line}", xlabel="m", yscale="log", xticks=range(2, sets.m.max() + 1, 2))
+        axis.set_xlim(1.6, sets.m.max() * 1.2)
+        plots.label_ends(axis, ends)
+    axes[0].set_ylabel("examples until learned")
+    return figure
+
+
+def _curve(axis: Any, part: "DataFrame", style: str, color: str | None = None) -> Any:
+    """Draw medians; those that are bounds are hollow."""
+    (line,) = axis.plot(part.m, part["median"], style, color=color, markersize=3.5)
+    for _, cell in part[part.bound].iterrows():
+        plots.bound(axis, cell.m, cell["median"], line.get_color())
+    return line
+
+
+def work_figure(cells: "DataFrame") -> "Figure":
+    """Return examples over N, and heads x examples over N, of hidden sets against N; crosses have m > n/2."""
+    hard = of(cells[cells.series == DEFAULT], HARD)
+    hard = hard[(hard.N > 100) & ~hard.bound]
+    few = sparse(hard)
+    many = hard.drop(few.index)
+    figure, axes = plots.panels(1, 2, height=3.2)
+    for axis, title in zip(axes, ("examples / N", "heads × examples / N"), strict=True):
+        for width in WIDTHS:
+            times = 1 if axis is axes[0] else width
+            at, others = few[few.width == width], many[many.width == width]
+            (line,) = axis.plot(
+                at.N, times * at["median"] / at.N, "o", markersize=3.5, label=f"{width} heads"
+            )
+            axis.plot(others.N, times * others["median"] / others.N, "x", color=line.get_color())
+        axis.set(title=title, xlabel="N", xscale="log", yscale="log")
+    axes[0].legend()
+    return figure
 
 
 STUDY = Study(
@@ -183,7 +668,12 @@ STUDY = Study(
     seconds,
     trial,
     guard=3600.0,
-    role="answer",
+    user_learner_tasks=user_learner_tasks,
     plan=plan.tasks,
     timed=True,
+    numbers=numbers,
+    tables=tables,
+    figures=figures,
+    page=Path(__file__).with_name("page.md"),
+    records=Path(__file__).with_name("records.csv"),
 )

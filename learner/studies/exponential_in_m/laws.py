@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Floats = NDArray[np.float64]
-REDRAWN = 500  # draws of the medians for the margin of the winner
+Cells = Mapping[str, Floats]
+Column = Callable[[Cells], Floats]
+Value = Callable[[Cells, Floats], Floats]
 
 
 class Law(NamedTuple):
@@ -25,24 +27,22 @@ class Law(NamedTuple):
     name: str
     kind: str
     constants: int
-    value: Callable[[Mapping[str, Floats], Floats], Floats]
+    value: Value
 
 
-def two_terms(
-    first: Callable[[Mapping[str, Floats]], Floats], second: Callable[[Mapping[str, Floats]], Floats]
-):  # type: ignore[no-untyped-def]
+def two_terms(first: Column, second: Column) -> Value:
     """Return the value of a law a · first + b · second."""
     return lambda at, v: np.logaddexp(v[0] + np.log(first(at)), v[1] + np.log(second(at)))
 
 
-def product(*logs: Callable[[Mapping[str, Floats]], Floats], given: Callable[[Mapping[str, Floats]], Floats]):  # type: ignore[no-untyped-def]
+def product(*logs: Column, given: Column) -> Value:
     """Return the value of a law c · given · exp(Σ_i p_i logs_i) with free exponents p."""
     return lambda at, v: (
         v[0] + np.log(given(at)) + sum(p * each(at) for p, each in zip(v[1:], logs, strict=True))
     )
 
 
-def cubic(at: Mapping[str, Floats]) -> Floats:
+def cubic(at: Cells) -> Floats:
     """Return m³ n."""
     return at["m"] ** 3 * at["n"]
 
@@ -112,7 +112,7 @@ def cells(medians: "DataFrame") -> dict[str, Floats]:
     }  # fmt: skip
 
 
-def fitted(law: Law, at: Mapping[str, Floats], y: Floats) -> Floats:
+def fitted(law: Law, at: Cells, y: Floats) -> Floats:
     """Return the logarithms of a law's constants, and of the level of even m, by least squares of log y."""
     from scipy.optimize import least_squares
 
@@ -124,17 +124,17 @@ def fitted(law: Law, at: Mapping[str, Floats], y: Floats) -> Floats:
     return np.asarray(solved.x)
 
 
-def predicted(law: Law, at: Mapping[str, Floats], v: Floats) -> Floats:
+def predicted(law: Law, at: Cells, v: Floats) -> Floats:
     """Return log examples at cells."""
-    return law.value(at, v[:-1]) + v[-1] * at["even"]
+    return np.asarray(law.value(at, v[:-1]) + v[-1] * at["even"])
 
 
-def part(at: Mapping[str, Floats], chosen: NDArray[np.bool_]) -> dict[str, Floats]:
+def part(at: Cells, chosen: NDArray[np.bool_]) -> dict[str, Floats]:
     """Return the chosen cells."""
     return {name: values[chosen] for name, values in at.items()}
 
 
-def judged(at: Mapping[str, Floats], y: Floats, below: float) -> dict[str, tuple[float, float]]:
+def judged(at: Cells, y: Floats, below: float) -> dict[str, tuple[float, float]]:
     """Return of each law the factor by which it errs above `below` sets, fitted under it, and the largest such factor.
 
     The factor is exp of the root mean square of the errors of logarithms.

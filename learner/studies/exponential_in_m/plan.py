@@ -22,6 +22,7 @@ FAMILIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     MILD: ("random-diagonal", {"scale": 2.0}),
     STEEP: ("random-diagonal", {"scale": 6.0}),
 }
+LOTTERY_HEADS = 4000  # random heads by which the lottery's prediction is made
 CONTROLS = (TENT, MILD, STEEP)
 
 
@@ -42,6 +43,11 @@ class Cell(NamedTuple):
 def law(cell: Cell) -> float:
     """Return 110 sqrt(N) + 16 N/M, examples, of the pilot: what caps are multiples of."""
     return float(110 * cell.sets**0.5 + 16 * cell.sets / cell.width)
+
+
+def ceiling(cell: Cell) -> int:
+    """Return the most examples of a run of `make study`."""
+    return int(40 * law(cell)) + 100_000
 
 
 def digest(plan: Mapping[str, Any]) -> str:
@@ -154,7 +160,8 @@ def beside(plan: Mapping[str, Any]) -> Iterator[Task]:
     for m, d in places:
         where = {"dim": d, "heads": m}
         if m < d - 1:
-            yield Task("parity", where, {"kind": "lottery", "arm": "lottery", **named}, {}, 0)
+            solver = {"kind": "lottery", "arm": "lottery", "heads": LOTTERY_HEADS, **named}
+            yield Task("parity", where, solver, {}, 0)
         for attack in (
             ("search", "gaussian") if comb(d - 1, m) <= plan["most_sets_of_search"] else ("gaussian",)
         ):
