@@ -12,6 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.io.displays import table
+
 Public = dict[str, Any]
 Progress = Callable[[str], None]
 Rule = Callable[[NDArray[np.int8]], Iterator[NDArray[np.int64]]]
@@ -36,6 +38,12 @@ class Recovery:
     detail: dict[str, Any] = field(default_factory=dict)
     predictions: list[float] | None = None
     rule: Rule | None = field(default=None, repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        figures = {name: value for name, value in self.detail.items() if isinstance(value, int | float | str)}
+        named = self.secret and {name: str(value) for name, value in self.secret.items()}
+        cost = {"examples used": self.samples_used, "seconds": self.seconds}
+        return table(f"Attack: {self.status}", {**(named or {"secret": "none found"}), **cost, **figures})
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":

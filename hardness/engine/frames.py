@@ -16,7 +16,7 @@ COLUMNS = {
     "identity": "SHA-256 of the task: what was run",
     "family": "the family of the instance",
     "repetition": "the run among equal tasks; each has an instance of its own",
-    "status": "solved, wrong, budget, timeout, error, killed, refused; or planned: not run yet",
+    "status": "solved, wrong, budget, stuck, timeout, error, killed, refused; or planned: not run yet",
     "cost": "queries or examples spent: of a solved run what solving took, of a censored one a bound from below",
     "censored": "whether the cost is only known to be larger: a budget or a time limit ended the trial",
     "tuning": "whether the trial only chose a setting; such runs are no results",

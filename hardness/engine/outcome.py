@@ -14,11 +14,11 @@ from hardness.io.schemas import STATUSES as STATUSES
 from hardness.io.texts import sanitize
 
 # What a status says; all of `STATUSES` stand in `hardness.io.schemas`.
-FINISHED = ("solved", "wrong", "budget")  # the solver came to its end: the cost is one of it
+FINISHED = ("solved", "wrong", "budget", "stuck")  # the solver came to its end: the cost is one of it
 CENSORED = ("budget", "timeout")  # more might have solved: the cost is only known to be larger
 CRASHED = ("error", "killed")  # nothing was measured
 UNREPEATABLE = {*CRASHED, "timeout"}  # it depends on the machine: another run may end otherwise
-DECIDED = ("solved", "wrong", "refused")  # neither more examples nor more time would change it
+DECIDED = ("solved", "wrong", "stuck", "refused")  # neither more examples nor more time would change it
 # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
 GONE = ("ProcessExpired", "KilledWorker")
 

@@ -15,6 +15,7 @@ from hardness.evaluation.conformance import BASIS, CHECKS, HEADS
 from hardness.evaluation.heads import recovery
 from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import Solver, make
+from hardness.evaluation.trial import Trial
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by, stream
 from hardness.evaluation.worker import FOREVER, Worker, opened
 from hardness.examples import Examples, read, rows_in
@@ -54,7 +55,7 @@ def learn(
     limit: float | None = None,
     criterion: str = "explained",
     progress: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
+) -> Trial:
     """Fit a learner on `count` examples of an instance, and judge it on `test` fresh ones.
 
     `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are what its
@@ -81,8 +82,6 @@ def learn(
     """
     one_of("criterion", criterion, CRITERIA)
     count = _counted(target, count, test)  # first: learners and files take their time to load
-    from sklearn.utils import Bunch
-
     sampling, state = (
         int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2)
     )
@@ -93,7 +92,7 @@ def learn(
         given = read_by(learner, target, sampling)
     name = learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__)
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known)
-    result: dict[str, Any] = Bunch(
+    result = Trial(
         status="error",
         learner=name,
         train_examples=count,

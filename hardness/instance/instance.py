@@ -25,6 +25,7 @@ from hardness.families.base import (
     disagreement,
 )
 from hardness.gadgets.coefficients import Gadget, gated
+from hardness.io.displays import table
 from hardness.io.fields import whole
 from hardness.io.files import replacing
 from hardness.io.schemas import FORMAT_VERSION, canonical
@@ -95,6 +96,17 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"Instance({self.family!r}, heads {self.heads_shown}; the secret is not shown)"
+
+    def _repr_html_(self) -> str:
+        family = self.family
+        shown = {
+            "tokens": family.tokens,
+            "inputs": family.inputs,
+            **self.parameters,
+            "heads": self.heads_shown,
+        }
+        kept = {"seed": "not shown", "secret": "not shown: see instance.secret"}
+        return table(f"Instance of {families.name_of(family)}", shown | kept)
 
     @property
     def heads(self) -> int:

@@ -17,7 +17,7 @@ from hardness.io.texts import sanitize
 FORMAT_VERSION = 2  # of instances, examples and challenges: 1 was that of version 0.1
 LONGEST_TRIAL = 30 * 24 * 3600  # seconds of any limit on a trial
 DEPTH = 32  # levels of nesting in any file of the lab
-STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
+STATUSES = ("solved", "wrong", "budget", "stuck", "timeout", "error", "killed", "refused")
 SUMMARY_VERSION = 2
 
 

@@ -1,7 +1,7 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from time import perf_counter
 from typing import Any
@@ -14,6 +14,7 @@ from hardness import registry
 from hardness.errors import InputError
 from hardness.families.base import Family, disagreement
 from hardness.families.concepts import Concepts
+from hardness.io.displays import table
 from hardness.io.fields import number, whole
 from hardness.sq.bounds.floors import IDENTIFIABLE, decimal, exact_floor
 from hardness.sq.oracle import ORACLES, Oracle, OutOfQueries, Sampled, Window
@@ -27,7 +28,10 @@ EXPLICIT = 2**22  # concepts of a list
 
 @dataclass(frozen=True)
 class GameResult:
-    """One ended game. `status` is solved, wrong or budget (more than one concept left when queries ran out).
+    """One ended game.
+
+    `status` is solved; wrong; budget, where `max_queries` ended it; or stuck, where the strategy had no further query
+    and more than one concept was left.
 
     `remaining` counts the concepts still possible, those of the same labels as one; `bound` is the proven lower bound
     for that oracle (None: none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries
@@ -50,6 +54,10 @@ class GameResult:
     @property
     def solved(self) -> bool:
         return self.status == "solved"
+
+    def _repr_html_(self) -> str:
+        shown = asdict(self)
+        return table(f"Game: {shown.pop('status')}", shown | {"confirmations": self.confirmations or None})
 
 
 def play(
@@ -105,7 +113,10 @@ def _result(game: Setting, count: GameCount, started: float) -> GameResult:
     """Return what a game came to beside what is proved of it."""
     bound = game.oracle.bound(game.concepts, game.tolerance, game.flip)
     # An adversary judges no answer (`right` is None): one concept left is the concept.
-    status = "budget" if count.remaining > 1 else "wrong" if count.right is False else "solved"
+    if count.remaining > 1:
+        status = "budget" if count.queries >= game.budget else "stuck"
+    else:
+        status = "wrong" if count.right is False else "solved"
     tau = decimal(game.tolerance) / (1 - 2 * decimal(game.flip))
     floored = game.concepts.parities and game.oracle is Window and tau < IDENTIFIABLE
     floor = exact_floor(game.concepts.size, tau) if floored else None

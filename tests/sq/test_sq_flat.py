@@ -76,7 +76,7 @@ def test_flat_against_other_oracles() -> None:
     for oracle in ("null", "exact", "noisy", "sampled"):
         result = play(concepts, "flat", oracle, 0.11, seed=2)
         assert (result.status, result.exact_floor, result.floor_ratio) == ("solved", None, None)
-    assert play(concepts, "flat", "window", 0.25).status == "budget"
+    assert play(concepts, "flat", "window", 0.25).status == "stuck"
     flipped = play(concepts, "flat", "window", 0.06, flip=0.2, seed=2)
     assert (flipped.status, flipped.exact_floor) == ("solved", exact_floor(84, Fraction(1, 10)))
     with pytest.raises(InputError, match=r"flat is offered up to 2\^18 sets, not 593775"):

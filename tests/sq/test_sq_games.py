@@ -118,7 +118,7 @@ def test_single_characters_fail_at_a_quarter(tau: float, oracle: str, ends: bool
     ):
         assert (game.remaining == 1) == ends
     assert play(concepts, "characters", "null", tau).solved
-    assert play(concepts, "characters", "null", 0.5).status == "budget"
+    assert play(concepts, "characters", "null", 0.5).status == "stuck"
     assert play(concepts, "sign-batch", "window", tau).solved == ends
 
 
@@ -225,7 +225,7 @@ def test_low_degree_has_exactly_no_information() -> None:
                 assert not np.any(character(int(mask)).means(concepts.masks()))
         monomials = sum(comb(n, j) for j in range(1, s))
         result = play(concepts, "low-degree", "window", 1e-9)
-        assert (result.status, result.remaining, result.queries) == ("budget", concepts.size, monomials)
+        assert (result.status, result.remaining, result.queries) == ("stuck", concepts.size, monomials)
         plain = plain_game(concepts, "low-degree", Window, 1e-9, SeedSequence(0), 10**6)
         assert (plain.remaining, plain.queries) == (concepts.size, monomials)
     with pytest.raises(InputError, match="concept by concept"):
