@@ -46,14 +46,6 @@ def test_what_is_wrong_is_one_line(call, words, tmp_path, monkeypatch):
     assert "\n" not in str(caught.value)
 
 
-def test_the_page_on_data_names_the_rows_and_two_of_their_columns():
-    from hardness.engine.frames import COLUMNS
-
-    page = (Path(__file__).parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
-    (sentence,) = re.findall(r"`hardness\.rows\(FOLDER\)`.*?\.\n", page, flags=re.S)
-    assert set(re.findall(r"`(\w+)`", sentence)) == {"censored", "tuning"} <= COLUMNS.keys()
-
-
 def test_integers_of_numpy_are_integers():
     family = hardness.Parity(dim=np.int64(8), heads=np.int32(2))
     assert type(family.dim) is int
@@ -73,26 +65,12 @@ def test_what_prints_shows_no_secret(instance):
     assert repr(instance.examples(10, 0)) == "Examples(10 of 2 tokens in 12 features)"
 
 
-FAMILIES = ("Parity", "Rounding", "Nondegenerate", "Interpolation")
-STARTING = ("Instance", "MultiHeadAttention", "Examples", "ParityConcepts", "RoundingConcepts", "InputError")
-ACTING = ("__version__", "load", "learn", "learners", "play")
-
-
 @pytest.mark.parametrize("package", [hardness, learner])
 def test_every_name_offered_is_there(package):
     assert dir(package) == package.__all__ == sorted(set(package.__all__))
     assert all(getattr(package, name) is not None for name in package.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = package.nothing
-
-
-def test_what_a_user_starts_with_is_offered():
-    assert set(hardness.__all__) >= {*FAMILIES, *STARTING, *ACTING}
-    assert {"provable", "direct"} <= set(hardness.learners())
-    ours = {hardness.registry.get("learner", name) for name in hardness.learners()}
-    assert {cls for cls in ours if cls.__module__.startswith("learner.")} <= {
-        getattr(learner, n) for n in dir(learner)
-    }
 
 
 @pytest.mark.parametrize("package", [hardness, learner])

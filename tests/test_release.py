@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from commands import HARDNESS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -55,35 +54,6 @@ def test_version_name_and_licence_are_said_once() -> None:
     assert "urls" not in PROJECT  # none exists yet
 
 
-def test_cite_says_what_the_citation_file_says() -> None:
-    """The installed package has no CITATION.cff: what it says of itself and of the paper is compared here."""
-    text = json.loads(run(HARDNESS, "cite", "--json", cwd=ROOT))["bibtex"]
-    lab, paper = (
-        {name: re.sub("[{}]", "", value) for name, value in re.findall(r"(?m)^  (\w+) += \{(.*)\},$", entry)}
-        for entry in text.split("\n\n")
-    )
-    lab_lines, _, paper_lines = (ROOT / "CITATION.cff").read_text().partition("references:\n")
-    known, reference = (
-        dict(re.findall(r'(?m)^ *(?:- )?([\w-]+): "?(.*?)"?$', part)) for part in (lab_lines, paper_lines)
-    )
-    assert lab == {
-        "author": known["name"],
-        "title": known["title"],
-        "year": known["date-released"][:4],
-        "version": known["version"],
-        **{name: known[name] for name in ("doi", "url") if name in known},  # as long as none exists: none
-    }
-    people = zip(
-        *(re.findall(rf"{part}-names: (\w+)", paper_lines) for part in ("family", "given")), strict=True
-    )
-    assert paper.pop("author") == " and ".join(", ".join(names) for names in people)
-    assert paper.pop("pages") == f"{reference['start']}--{reference['end']}"
-    assert paper.pop("booktitle") == reference["collection-title"]
-    assert paper.pop("note") == "arXiv 2402.04084"
-    assert paper == {name: reference[name] for name in ("title", "year", "doi")}
-    assert text.split("\n\n")[1] in (ROOT / "docs" / "references.bib").read_text()
-
-
 def test_what_is_imported_is_declared() -> None:
     declared = packages(PROJECT["dependencies"])
     assert {"numpy", "numba", "scipy"} <= declared
@@ -105,16 +75,6 @@ def test_what_is_imported_is_declared() -> None:
     }
     tools = {"hardness", "learner", "llvmlite", "mpmath", "markupsafe"}  # ours, and those of what is declared
     assert {names.get(module, module).replace("_", "-") for module in used - tools} <= declared
-
-
-def test_the_readme_names_every_extra() -> None:
-    section = (ROOT / "README.md").read_text().partition("## Using it")[2].partition("\n## ")[0]
-    (listed,) = re.findall(r"extras: ([\w, ]+)", section)
-    named = [
-        *listed.split(", "),
-        *re.findall(r"`(\w+)`", section.partition("The extras ")[2].partition(" are ")[0]),
-    ]
-    assert sorted(named) == sorted(PROJECT["optional-dependencies"])
 
 
 def test_the_lock_names_every_dependency_and_no_place() -> None:

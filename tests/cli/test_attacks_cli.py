@@ -101,13 +101,6 @@ def test_two_head_rounding_has_no_query_bound_in_any_command(dim):
     assert line["source"] == bounds["reason"]
 
 
-def test_rounding_has_a_worked_size_by_default():
-    assert run_command("generate rounding --heads 2 --out r").code == 0
-    parameters = answer("inspect r")["parameters"]
-    assert [parameters[name] for name in ("dim", "modulus", "levels", "heads")] == [17, 97, 2, 2]
-    assert answer("sq bounds rounding --tolerance 0.1")["window"] > 0
-
-
 def test_enough_heads_keep_a_bound_with_the_error_mass_taken_off():
     run_command("generate rounding --dim 33 --heads 12 --out r")
     shown = answer("inspect r")["right_labels"]

@@ -2,20 +2,16 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
-from importlib.metadata import version
 from math import comb, log2
 
 import numpy as np
 import pytest
-import typer
 from commands import HARDNESS, answer, run_command
 from safetensors.numpy import load_file
 
 from hardness import registry
-from hardness.cli import app
 from hardness.families import get
 from hardness.instance import Instance
 
@@ -144,57 +140,12 @@ def imported_by(*commands):
     return set(completed.stderr.split())
 
 
-def test_every_command_shows_an_example():
-    commands = [typer.main.get_command(app)]
-    while commands:
-        command = commands.pop()
-        commands += getattr(command, "commands", {}).values()
-        assert "Example: hardness" in f"{command.help or ''}{command.epilog or ''}", command.name
-
-
-def test_estimate_finds_its_family_anywhere_in_the_line():
-    first = answer("estimate parity --dim 20 --heads 3 --tolerance 0.1")
-    for line in ("--dim 20 parity --heads=3 --tolerance 0.1", "--tolerance 0.1 --heads 3 --dim 20 parity"):
-        assert answer(f"estimate {line}") == first
-
-
-@pytest.mark.parametrize(
-    ("kind", "known"),
-    [
-        ("learners", {"provable", "direct", "lbfgs", "adam"}),
-        ("attacks", {"bkw", "gaussian", "lattice", "search"}),
-    ],
-)
-def test_registered_names_are_listed(kind, known):
-    assert {row["name"] for row in answer(kind)[kind]} >= known
-
-
 def test_families_are_listed_and_the_example_of_each_works(tmp_path):
     rows = {row["name"]: row for row in answer("families")["families"]}
     assert set(rows) >= {"parity", "rounding", "nondegenerate", "interpolation", *registry.names("family")}
     assert all(row["hypothesis"] and row["heads"] for row in rows.values())
     for name in registry.names("family"):
         assert answer(f"generate {name} {get(name).example} --out", tmp_path / name)["family"] == name
-
-
-def test_bare_help_and_version():
-    bare = run_command("")
-    assert bare == run_command("-h") == run_command("--help")
-    for line in ("sq -h", "sq play parity -h", "generate parity -h", "study run -h"):
-        assert "Example: hardness" in " ".join(run_command(line).out.split())
-    assert run_command("--version") == (0, version("attention-hardness") + "\n", "")
-
-
-BARE = ["generate", "generate parity", "inspect", "learn", "sweep", "study"]
-BARE += ["sq", "sq play", "sq bounds", "sq value"]
-
-
-@pytest.mark.parametrize("line", BARE)
-def test_what_needs_more_prints_its_help(line):
-    helped = run_command(f"{line} --help")
-    assert run_command(line) == helped
-    assert helped.out.count("\n") > 10
-    assert (helped.code, helped.err) == (0, "")
 
 
 def test_nothing_is_overwritten_without_force(tmp_path):
@@ -212,16 +163,6 @@ def test_nothing_is_overwritten_without_force(tmp_path):
     assert run_command(f"{publish} --force").code == 2
 
 
-def test_cite_is_bibtex():
-    text = run_command("cite").out
-    entry = r"@(\w+)\{[\w-]+,\n(?:  \w+ += \{.*\},\n)+\}\n"
-    assert re.fullmatch(rf"{entry}\n{entry}", text)
-    assert re.findall(entry, text) == ["software", "inproceedings"]
-    fields = answer("cite")
-    assert (fields["bibtex"] + "\n", fields["version"]) == (text, version("attention-hardness"))
-
-
-@pytest.mark.parametrize("name", ["x:" + "y" * 100_000, "prity-s2-d8-0"])
 @pytest.mark.parametrize(
     "line",
     [
@@ -235,25 +176,17 @@ def test_cite_is_bibtex():
         "study run games --only",
     ],
 )
-def test_an_unknown_name_is_one_short_line(line, name):
-    printed = run_command(line, name, *(["file"] if line == "attack" else []))
+def test_an_unknown_name_is_one_short_line(line):
+    printed = run_command(line, "x:" + "y" * 100_000, *(["file"] if line == "attack" else []))
     assert (printed.code, printed.out, printed.err.count("\n")) == (2, "", 1)
     assert len(printed.err) < 600
-    assert (
-        line != "suite show"
-        or name[0] == "x"
-        or "did you mean 'parity-s2-d8-0'? (65 are known)" in printed.err
-    )
 
 
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
         ("gen", "generate"),
-        ("learn dir", "direct"),
-        ("attack gau", "gaussian"),
         ("estimate ro", "rounding"),
-        ("study run ga", "games"),
         ("suite make nice-m2-d8-0", "nice-m2-d8-0"),
     ],
 )
@@ -264,9 +197,3 @@ def test_the_shell_completes_commands_and_names(typed, name):
         [HARDNESS], env={**os.environ, **request}, capture_output=True, text=True, check=True
     )
     assert completed.stdout.split() == [name]
-
-
-def test_no_escape_codes_where_there_is_no_terminal():
-    for command in ("--help", "families", "generate --help", "sq play parity --help", "genrate"):
-        completed = run_command(command)
-        assert "\x1b" not in completed.out + completed.err

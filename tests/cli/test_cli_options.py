@@ -72,20 +72,6 @@ def test_options_are_the_fields_and_the_command_gives_them_back(tmp_path, line, 
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_help_has_what_the_fields_say():
-    shown = " ".join(run_command(f"generate {ODD} --help").out.split())
-    assert f"Example: hardness generate {ODD} --dim DIM" in shown
-    for text in (
-        "--dim <int> [required]",
-        "--least-gap <float>",
-        "--fast",
-        "--tied / --no-tied",
-        "[default: tied]",
-        "--limit <int> Made when asked for. [default: 7]",
-    ):
-        assert text in shown
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [

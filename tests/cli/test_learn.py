@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from commands import answer, check_refused, run_command
 
@@ -154,48 +153,12 @@ def test_a_users_learner_is_checked_and_has_options_too(hard):
     assert [line.split()[:2] for line in lines[:3]] == [["ok", "needed"], ["ok", "needed"], ["NO", "advised"]]
 
 
-def test_the_result_says_where_a_learner_ran_if_that_says_so(hard):
-    line = f"learn trial_learners:Placed {hard} --count 50 --seed 1"
-    assert answer(line)["device"] == "cuda:9\\x1b[2J"
-    assert run_command(line).out.splitlines()[0].endswith(" s, on cuda:9\\x1b[2J")
-    assert "device" not in answer(f"learn trial_learners:Tunable {hard} --count 50 --seed 1")
-
-
 @pytest.mark.parametrize("learner", ["sgd", "low-degree"])  # one sees each example once, one fits
 def test_the_scores_are_those_of_the_judge(learner):
     instance = Instance.generate(Parity(8, 2), seed=0)
     report = learn(instance, learner, 500, seed=1)
     assert {name: report[name] is not None for name in SCORES} == dict.fromkeys(SCORES, True)
     assert report.get("open_curve", [(500, report.open_error)])[-1] == (500, report.open_error)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")  # scikit-learn's, of scores that are not finite
-def test_a_search_over_options_that_scored_none_is_refused():
-    from sklearn.base import BaseEstimator, RegressorMixin
-    from sklearn.model_selection import GridSearchCV
-
-    class Level(RegressorMixin, BaseEstimator):
-        def __init__(self, level=0.0):
-            self.level = level
-
-        def fit(self, X, Y):
-            return self
-
-        def predict(self, X):
-            return np.full(X.shape, self.level)
-
-    class Scored(Level):
-        def score(self, X, Y):
-            return -np.mean((self.predict(X) - Y) ** 2)
-
-    instance = Instance.generate(Parity(8, 2), seed=0)
-    levels = {"level": [5.0, 0.0]}
-    learned = learn(instance, GridSearchCV(Scored(), levels, cv=2), 50, seed=1)
-    assert (learned.status, learned.model.best_params_) == ("wrong", {"level": 0.0})
-    with pytest.raises(
-        InputError, match=r"GridSearchCV could score no setting.* give the learner a method score"
-    ):
-        learn(instance, GridSearchCV(Level(), levels, cv=2), 50, seed=1)
 
 
 def test_a_check_has_the_limits_options_and_progress_of_learn():
@@ -209,11 +172,6 @@ def test_a_check_has_the_limits_options_and_progress_of_learn():
     }
     assert "fit: 1 of 10 checks made" in err
     check_refused(run_command("learn trial_learners:Tunable --check --set levle=2"), "did you mean 'level'")
-
-
-def test_predictions_that_depend_on_the_batch_fail_the_check():
-    lines = run_command("learn trial_learners:Batchwise --check").out.splitlines()
-    assert [line[:2] for line in lines if "rows alone" in line and "its own row" in line] == ["NO"]
 
 
 def test_what_fails_in_this_process_says_why_in_one_line():
@@ -246,11 +204,3 @@ def test_a_count_beyond_the_file_is_refused_before_anything_is_loaded(hard, tmp_
         assert len(refused.err) < 250
     with pytest.raises(AssertionError, match="is loaded"):
         learn(file, "student", 900)
-
-
-@pytest.mark.parametrize("learner", ["student", "diagonal", "mlp", "lbfgs"])
-def test_a_learner_without_a_device_says_which_one_has_it(hard, learner):
-    refused = run_command(f"learn {learner} {hard} --count 1000 --set device=cuda")
-    check_refused(
-        refused, "has no option device: it runs on the CPU; the learner torch-student (extra torch) has"
-    )

@@ -1,9 +1,7 @@
 """The structural facts of docs/learner.md, section 1, and one lemma of docs/references.md, by brute force."""
 
-import re
 from itertools import product
 from math import erf, pi
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from hardness.layer import MultiHeadAttention
 from learner.provable.crude import crude
 from learner.provable.sculpt import Constraints, least_squares_hull
 
-ROOT = Path(__file__).parents[2]
 Array = np.ndarray
 
 
@@ -229,20 +226,6 @@ def test_held_out_examples_bound_the_share_of_inputs_that_are_missed(tail: float
     missed = np.minimum(threshold**-tail, 1.0)  # share of all inputs beyond it
     broken = (missed > least_share(n, t, confidence)).mean()
     assert broken <= 1 - confidence + 5 * (confidence * (1 - confidence) / len(errors)) ** 0.5
-
-
-def test_what_two_thousand_held_out_examples_promise() -> None:
-    """The shares that section 1.13 prints, rounded up."""
-    words = (
-        r"at most ([\d.]+) % of all inputs are missed by more than 3rS, at most ([\d.]+) % by more\s+than 5rS"
-    )
-    sentence = re.search(words, (ROOT / "docs" / "learner.md").read_text())
-    assert sentence is not None
-    shares = [100 * least_share(2000, t, 0.99) for t in (3, 5)]
-    assert all(
-        printed - 0.15 <= share <= printed
-        for printed, share in zip(map(float, sentence.groups()), shares, strict=True)
-    )
 
 
 @pytest.mark.parametrize(("heads", "gate"), [(2, True), (3, False), (4, True)])

@@ -154,17 +154,6 @@ def test_of_two_trials_of_one_task_the_one_that_ended_by_itself_is_kept(
         assert row.outcome.status == kept
 
 
-def test_trials_that_disagree_and_other_studies_do_not_merge(tmp_path: Path) -> None:
-    for name, cost in (("a", 5.0), ("b", 6.0)):
-        dump([ended("solved", cost)], folder_of(tmp_path / name, []) / "rows.csv")
-    other = folder_of(tmp_path / "c", [], json.dumps({**ABOUT, "seed": 1}))
-    dump([ended("solved")], other / "rows.csv")
-    with pytest.raises(InputError, match="ended otherwise"):
-        union([tmp_path / "a", tmp_path / "b"])
-    with pytest.raises(InputError, match="do not merge"):
-        union([tmp_path / "a", other])
-
-
 def test_times_stand_beside_a_table_without_them_and_join_it_again(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "a", [])
     dump([ended("solved", reference=1.25)], folder / "rows.csv")

@@ -46,15 +46,6 @@ def test_shards_merge_to_the_whole_in_any_order_and_once(tmp_path: Path) -> None
         assert not list((tmp_path / "new").glob("*-wal"))
 
 
-def test_a_finished_trial_beats_a_crash(tmp_path: Path) -> None:
-    for name, status in (("a", "killed"), ("b", "solved")):
-        with Store(tmp_path / f"{name}.db", ABOUT) as store:
-            store.plan(numbered(1))
-            store.add(numbered(1)[0], Outcome(status, 7), {})
-    for order in ("ab", "ba"):
-        assert merge([tmp_path / f"{x}.db" for x in order], tmp_path / f"{order}.out") == {"solved": 1}
-
-
 def test_rows_that_disagree_and_other_studies_do_not_merge(tmp_path: Path) -> None:
     a, b = filled(tmp_path / "a.db", [0]), filled(tmp_path / "b.db", [0], cost=6.0)
     other = filled(tmp_path / "c.db", [1], {**ABOUT, "seed": 1})

@@ -1,10 +1,7 @@
 """Tuning by successive halving: the menu, which runs are asked for, who wins; and a sweep that tunes a learner."""
 
-import ast
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +13,7 @@ from hardness.engine.task import Task
 from hardness.engine.tuning import APART, Halving, Run, Wanted, check, halving, menu, run_of, tune
 from hardness.errors import InputError
 from hardness.studies.sweep.grid import Grid, read
-from hardness.studies.sweep.study import run_grid, sweep
+from hardness.studies.sweep.study import run_grid
 
 
 def task(cell: str, wanted: Wanted) -> Task:
@@ -85,31 +82,6 @@ def test_a_menu_has_options_of_the_learner_only() -> None:
     for bad in ({"settings": 2}, {"menu": {"rate": []}}, {"menu": {"rate": [1]}, "speed": 1}):
         with pytest.raises(InputError):
             Grid("nondegenerate", {"dim": 4, "tokens": 2, "heads": 1}, {"learner": "student"}, tune=bad)
-
-
-@pytest.mark.parametrize(
-    ("tune", "words"),
-    [
-        ({"rate": [0.1]}, "tune.rate must be a menu, lists of values by option, of the learner of that name"),
-        (
-            {"student": {"menu": {"rate": [0.1]}}},
-            "tune.student.menu must be a list of values of the option menu",
-        ),
-        ({"menu": {"rate": 0.1}}, "tune.menu.rate must be a list of values of the option rate, got 0.1"),
-        ({"menu": "rate"}, "tune.menu must be a menu, lists of values by option, got 'rate'"),
-        (["rate"], "tune must be a mapping of menus"),
-    ],
-)
-def test_a_menu_of_another_form_is_told_both_forms(tune: Any, words: str) -> None:
-    for make in (
-        lambda: sweep("nondegenerate", dim=3, tokens=2, heads=1, learner="student", tune=tune),
-        lambda: Grid("nondegenerate", {"dim": 3}, {"learner": "student"}, tune=tune),
-    ):
-        with pytest.raises(InputError, match=re.escape(words)) as refused:
-            make()
-        forms = re.findall(r'{"\w+": {"rate": [^}]*}}', str(refused.value).rpartition("; tune is ")[2])
-        grids = [Grid("mean", {}, {"learner": "mlp"}, tune=ast.literal_eval(form)) for form in forms]
-        assert [len(grid.menu("mlp")) for grid in grids] == [2, 2]
 
 
 def test_a_sweep_tunes_a_learner(tmp_path: Path) -> None:

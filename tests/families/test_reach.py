@@ -96,21 +96,6 @@ def test_three_nonzeros_of_any_modulus_leave_few_label_vectors(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "nested --dim 80 --size 20 --block 2",
-        "interpolation --dim 80 --heads 20 --rho .5",
-        "nondegenerate --dim 8 --tokens 2 --heads 2",
-    ],
-)
-def test_families_whose_secrets_nobody_counts_make_no_challenge(line, tmp_path):
-    assert run_command(f"generate {line} --out", tmp_path / "f").code == 0
-    check_refused(
-        run_command(f"challenge {tmp_path / 'f'} --count 1 --toy --out", tmp_path / "c"), "no discrete secret"
-    )
-
-
-@pytest.mark.parametrize(
     "family", [Parity(128, 16), Rounding(40, 97, 8), Rounding(80, 97, 4, weight=12)], ids=repr
 )
 def test_secrets_that_inputs_tell_apart_are_counted_as_secrets(family):

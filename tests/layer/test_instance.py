@@ -124,7 +124,7 @@ def changed(path, instance, header=None, arrays=None):
 
 
 @pytest.mark.parametrize("family", [*TWO_HEADED, *SEVERAL, Nested(7, 3, 1), Rounding(7, 5, 2)], ids=str)
-@pytest.mark.parametrize("dim", [8, 2**20, 2**30, 2**40])
+@pytest.mark.parametrize("dim", [8, 2**40])
 def test_a_header_that_asks_for_more_than_its_arrays_hold_is_refused(tmp_path, family, dim):
     """Before anything of that size is made: 2**40 numbers would be a MemoryError."""
     instance = Instance.generate(family, 0)

@@ -8,8 +8,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hardness.attacks import Recovery
-from hardness.evaluation.attacking import attack
 from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -98,19 +96,6 @@ def nothing_gives(noise, rows, known, family, seed):
         assert not any(correlated(stream[rows], noise) for stream in streams(number))
         for other, sampling in ((unrelated, number), (Instance.generate(family, number), seed)):
             assert not correlated(other.noise(ROWS, sampling)[rows], noise)
-
-
-def test_no_number_that_an_attack_is_told_gives_the_noise():
-    calls = []
-
-    def listens(X, Y, public, *, budget, seed, progress):
-        calls.append((X, Y, public, seed))
-        return Recovery("refused", None, len(X), 0.0)
-
-    attack(Instance.generate(NOISY[0], 123456), listens, ROWS, seed=3)
-    ((X, Y, public, attack_seed),) = calls
-    noise, rows = truth(X, Y, public, Instance.generate(NOISY[0], 123456).secret)
-    nothing_gives(noise, rows, {*numbers(public), attack_seed, 3}, NOISY[0], public["sampling_seed"])
 
 
 def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
