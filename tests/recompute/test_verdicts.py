@@ -2,31 +2,12 @@
 
 import re
 from itertools import product
-from math import ceil
 
 import numpy as np
 import pytest
-from committed import headline, rows
+from committed import headline
 
-WIDTHS = {"16": "sixteen"}
 SMALL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-
-
-def test_what_the_prices_of_queries_are() -> None:
-    """q queries of tolerance τ are counted as q times a power of 1/τ, or as the larger of q and such a power."""
-    fresh, sample, paid, larger = re.findall(
-        r"with q/τ(.) at least [\d,]+ and max\(q, 1/τ(.)\) at least .* reached ([\d,]+) and ([\d,]+)\.",
-        headline("needs"),
-    )[0]
-    won = rows("needs", family="parity", solver_kind="frontier", status="solved")
-    largest = max((int(row["params.dim"]), int(row["params.heads"])) for row in won)
-    games = [
-        (int(row["cost"]), float(row["solver.tolerance"]))
-        for row in won
-        if (int(row["params.dim"]), int(row["params.heads"])) == largest
-    ]
-    assert paid == f"{ceil(min(q / tau ** int(fresh.translate(SMALL)) for q, tau in games)):,}"
-    assert larger == f"{ceil(min(max(q, tau ** -int(sample.translate(SMALL))) for q, tau in games)):,}"
 
 
 @pytest.mark.parametrize(("s", "mu"), [(2, 0.3), (3, 0.5), (4, 0.8)])

@@ -12,7 +12,6 @@ PAGES = sorted(REPORTS.glob("**/index.html"))
 # Symbols that the sentence using them explains, and names: theorems B, D and M, lemma L, Student's t, order O,
 # e = 2.718….
 IN_PLACE = {
-    "needs": "B M P ε λ π",
     "lattices": "u w",
     "linear-attention": "B t",
     "nice-layers": "X a b",

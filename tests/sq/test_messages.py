@@ -10,7 +10,7 @@ from commands import answer, check_refused, run_command
 
 from hardness.errors import InputError
 from hardness.sq.bounds import messages
-from hardness.studies.needs.one_bit import exhaustive_search
+from hardness.studies.needs.gradients import exhaustive_search
 
 
 def bound(concepts, success, rho=1.0, flip=0.0):

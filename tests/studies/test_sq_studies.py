@@ -1,90 +1,34 @@
-"""The studies of statistical queries: pages from few tasks, the same bytes, and rows that say little."""
+"""The studies of statistical queries: their grids, what is proved beside their games, and a few of these games."""
 
 from collections import Counter
 from collections.abc import Callable
 from math import comb, log2
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from page_reading import words
 
 from hardness.engine.frames import frame
 from hardness.engine.outcome import Outcome
-from hardness.engine.run import run
-from hardness.engine.store import Row, Store
+from hardness.engine.store import Row
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
-from hardness.report import Content, lines_of
 from hardness.sq.bounds import head_budget as budget
 from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.game import play
 from hardness.sq.strategies import spread
-from hardness.studies import catalog, games
-from hardness.studies.needs import content as needs
-from hardness.studies.needs import gradients
-from hardness.studies.needs.tasks import AT, HEADS, HELD, LEVELS, MODULUS, bought
-from hardness.studies.needs.tasks import tolerance as tolerance_of
+from hardness.studies import games, needs
+from hardness.studies.needs import AT, HEADS, HELD, LEVELS, MODULUS, bought
+from hardness.studies.needs import tolerance as tolerance_of
 
-NAMES = ("needs",)
 DRIFT = 5  # queries by which games of sign batches at one s and τ of DRIFT_AT differ, over what they draw
 DRIFT_AT = ((2, 0.03), (4, 0.03), (2, 0.1249), (3, 0.1), (3, 0.1249), (4, 0.16))
 
 
-def wanted(name: str, task: Task) -> bool:
-    """A few tasks of every part of a quick grid: enough for an answer."""
-    params, tau = task.params, task.solver.get("tolerance")
-    if task.solver["kind"] in gradients.TRIALS:
-        return params["dim"] in (8, 20) and params["heads"] in (2, 10) and (tau or 0.0884) in (0.0884, 0.0625)
-    if task.solver["kind"] == "budget":
-        return params["heads"] in (4, 16)
-    return params["heads"] in (2, 7) and tau in (0.24, 0.125, 0.000244)
-
-
-def few(name: str) -> list[Task]:
-    return [task for task in catalog.get(name).tasks(True) if wanted(name, task)]
-
-
-def written(folder: Path, name: str, trial: Callable[[Task, int, float], Outcome] | None) -> tuple[str, str]:
-    """Headline and page of the few tasks of a study; with no trial, of no row at all."""
-    folder.mkdir()
-    with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
-        if trial:
-            run(few(name), store, workers=0, trial=trial)
-        headline = catalog.page(store, folder)
-    return headline, (folder / "index.html").read_text()
-
-
 def ended(tasks: list[Task], trial: Callable[[Task, int, float], Outcome] = games.game) -> list[Row]:
     return [Row(task, trial(task, 0, 60.0), {}) for task in tasks]
-
-
-@pytest.mark.slow  # two pages of six figures each
-@pytest.mark.parametrize("name", NAMES)
-def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Path) -> None:
-    headline, html = written(tmp_path / "one", name, catalog.get(name).trial)
-    written(tmp_path / "two", name, catalog.get(name).trial)
-    assert headline in words(html)
-    assert len(headline.split()) > 30
-    assert all(
-        part in html for part in ('class="kind proved"', "<h2>What was done", "<summary><h2>Statistics")
-    )
-    files = sorted(p.name for p in (tmp_path / "one").iterdir() if p.suffix != ".db")
-    assert sum(file.endswith(".svg") for file in files) == 7
-    for file in files:
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
-
-
-@pytest.mark.parametrize(("name", "content"), [("needs", needs.content)])
-def test_rows_that_all_failed_are_not_called_a_result(
-    name: str, content: Callable[[list[Row]], Content]
-) -> None:
-    gave_up = Outcome("budget", 99, {"bound": 5.0, "concepts": 105, "remaining": 9})
-    page = content([Row(task, gave_up, {}) for task in few(name)])
-    assert "too few" in page.missing
-    assert not page.numbers
 
 
 def test_bounds_are_never_above_measured_points() -> None:
@@ -166,7 +110,7 @@ def test_the_least_price_is_below_every_price_and_near_its_law() -> None:
 
 def test_at_sixty_three_bits_what_suffices_is_near_what_is_needed() -> None:
     """Independent batches alone paid up to 20,000 times what is needed."""
-    formulas = needs.sufficient(needs.cheapest([]))
+    formulas = needs.sufficient(pd.DataFrame(columns=["d", "s", "e", "floor", "queries"]))
     gaps = formulas.assign(gap=formulas.queries / formulas.floor).groupby("s").gap.max()
     assert set(formulas.d) == {64}
     assert list(gaps.index) == list(HEADS)
@@ -178,15 +122,16 @@ def test_at_sixty_three_bits_what_suffices_is_near_what_is_needed() -> None:
 def test_sharp_heads_hide_the_classes_that_the_page_gives_them() -> None:
     """m sharp heads hide 2m - 1 bits: half the heads of diag, and no class is larger than that of half the bits."""
     assert [needs.sharp_heads(s) for s in range(2, 9)] == [2, 2, 3, 3, 4, 4, 5]
-    budget_tasks = [task for task in few("needs") if task.solver["kind"] == "budget"]
-    rows = ended(budget_tasks, lambda task, root, guard: bought(task))
-    lines = lines_of(needs.budget(rows))
+    tasks = [
+        task
+        for task in needs.tasks(True)
+        if task.solver["kind"] == "budget" and task.params["heads"] in (4, 16)
+    ]
+    lines = needs.budgets(frame(ended(tasks, lambda task, root, guard: bought(task))))
     assert len(lines) == 6
-    for line in lines:
-        assert line["sharp"] == pytest.approx(
-            log2(8 * line["τ"] ** 2) + log2(comb(255, 2 * line["m"] - 1) - 1)
-        )
-        assert line["truncated"] >= line["exact"]
+    for line in lines.itertuples():
+        assert line.sharp == pytest.approx(log2(8 * line.tau**2) + log2(comb(255, 2 * line.m - 1) - 1))
+        assert line.truncated >= line.exact
 
 
 def test_the_map_s_floors_are_the_bounds_of_the_adversaries() -> None:
@@ -214,8 +159,15 @@ def test_sign_batches_of_independent_sets_need_no_less_than_their_game() -> None
 
 
 def test_no_game_lies_in_the_grey() -> None:
-    games_played = needs.cheapest(ended([t for t in few("needs") if t.solver["kind"] == "frontier"]))
-    parity = games_played[games_played.family == "parity"]
+    tasks = [
+        task
+        for task in needs.tasks(True)
+        if task.solver["kind"] == "frontier"
+        and task.params["heads"] in (2, 7)
+        and task.solver["tolerance"] in (0.24, 0.125, 0.000244)
+    ]
+    lines = needs.cheapest(frame(ended(tasks)))
+    parity = lines[lines.family == "parity"]
     assert len(parity) == 3
-    for d, s, exponent, queries in parity[["d", "s", "e", "queries"]].itertuples(index=False):
-        assert needs.parity_floor(d, s, exponent) <= queries <= needs.parity_suffices(d, s, exponent)
+    for line in parity.itertuples():
+        assert line.floor <= line.queries <= needs.parity_suffices(line.d, line.s, line.e)

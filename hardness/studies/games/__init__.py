@@ -402,7 +402,6 @@ STUDY = Study(
     seconds,
     trial,
     guard=3600.0,
-    role="proved",
     numbers=numbers,
     tables=tables,
     figures=figures,

@@ -1,6 +1,12 @@
-"""The grid of `needs` for gradient learners: descents through an oracle, clipped gradients with noise, exact ones."""
+"""Gradient learners in the study `needs`: descent by an oracle's answers, clipped gradients with noise, exact ones.
 
-from typing import Any
+From the top: their grid, their trials, the lines of the article, its numbers, tables and figures.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, comb, log2
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,12 +14,30 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
+from hardness.errors import InputError
 from hardness.evaluation.adapters import make
 from hardness.evaluation.solver import Solver
 from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
-from hardness.studies.needs.tasks import tolerance
+from hardness.io.rounding import at_least, at_most
+from hardness.report import plots
+from hardness.sq.bounds.floors import exact_floor
+from hardness.sq.bounds.messages import message_examples, proved_examples
 from hardness.studies.trials import concepts_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+def tolerance(exponent: float) -> float:
+    """Return 2^-exponent to three digits: theory 2.7 reads a tolerance as its decimal.
+
+    >>> tolerance(2.06), tolerance(10.0)
+    (0.24, 0.000977)
+    """
+    return float(f"{2.0**-exponent:.3g}")
+
 
 LEARNER = "diagonal"
 
@@ -70,7 +94,7 @@ BATCH, ATTACKED, NOISES, ATTACKS = 64, (20, 10), (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
 
 
 def tasks(quick: bool) -> list[Task]:
-    """The trials of gradient learners; the quick ones are of the smallest classes."""
+    """Return the trials of gradient learners; the quick ones are of the smallest classes."""
     parts = _descents(quick), _noisy(quick), _searches(quick), _batches(quick)
     return [task for part in parts for task in part]
 
@@ -135,7 +159,7 @@ def _batches(quick: bool) -> list[Task]:
 
 
 def descent(task: Task, root: int) -> Outcome:
-    """Gradient descent by an oracle's answers; the cost is in queries."""
+    """Descend by an oracle's answers; the cost is in queries."""
     from hardness.sq.descent import descend
 
     concepts, solver = concepts_of(task), task.solver
@@ -153,8 +177,9 @@ def descent(task: Task, root: int) -> Outcome:
 
 
 def noisy(task: Task, root: int) -> Outcome:
-    """A learner sees a number of examples that was fixed beforehand, and then names the set that its function is
-    closest to; the cost is in informative examples.
+    """Show a learner a number of examples fixed beforehand, then name the set that its function is closest to.
+
+    The cost is in informative examples.
 
     >>> tried = Task("parity", {"dim": 5, "heads": 2}, {"learner": "diagonal", "params": {}}, {"samples": 9000}, 0)
     >>> noisy(tried, root=0).status
@@ -176,12 +201,12 @@ def noisy(task: Task, root: int) -> Outcome:
 
 
 def _learner(task: Task, seed: int) -> Any:
-    """The learner that a task names, with its options."""
+    """Return the learner that a task names, with its options."""
     return make(Solver("learner", task.solver["learner"], {**ADAM, **task.solver["params"]}), seed % 2**32)
 
 
 def sign_vectors(n: int) -> NDArray[np.int8]:
-    """Tokens (2^n, 2, n + 1) with z_0 != 0, the first all ones, so that v is the second: every v, by its word.
+    """Return tokens (2^n, 2, n + 1) with z_0 != 0, the first all ones, so that v is the second: every v, by its word.
 
     >>> sign_vectors(2)[1].tolist()
     [[1, 1, 1], [-1, -1, 1]]
@@ -193,7 +218,7 @@ def sign_vectors(n: int) -> NDArray[np.int8]:
 
 
 def named(values: NDArray[np.float64], concepts: ParityConcepts) -> int:
-    """The set, of the class, whose parity has the largest correlation in size with the values (2^n,) of a function.
+    """Return the set of the class whose parity correlates most, in size, with the values (2^n,) of a function.
 
     >>> named(np.array([0.1, -0.3, -0.2, 0.4]), ParityConcepts(2, 1))
     2
@@ -206,13 +231,11 @@ def named(values: NDArray[np.float64], concepts: ParityConcepts) -> int:
 
 
 def search(task: Task, root: int) -> Outcome:
-    """Exhaustive searches that keep one bit an example; the cost is the .9 quantile of their informative examples.
+    """Search exhaustively, keeping one bit an example; the cost is the .9 quantile of their informative examples.
 
     `low` and `high` are order statistics that hold the quantile in 95 % of such trials.
     """
     from scipy.stats import binom
-
-    from hardness.studies.needs.one_bit import exhaustive_search
 
     rng, tried = np.random.default_rng(task.seed(root, "solver")), int(task.budget["searches"])
     searches = [exhaustive_search(concepts_of(task).size, rng) for _ in range(tried)]
@@ -223,8 +246,45 @@ def search(task: Task, root: int) -> Outcome:
     return Outcome("solved", taken[int(np.ceil(SUCCESS * tried)) - 1], detail)
 
 
+@dataclass(frozen=True)
+class Search:
+    """How a search ended: the informative examples that it took, and whether it named the hidden set."""
+
+    examples: int
+    solved: bool
+
+
+def agreements_needed(concepts: int) -> int:
+    """ceil(log2(20 N)): so many agreements, and none of N wrong sets passes with probability above 1/20.
+
+    >>> agreements_needed(45)
+    10
+    """
+    return ceil(log2(20 * concepts))
+
+
+def exhaustive_search(concepts: int, rng: np.random.Generator) -> Search:
+    """Test N sets in turn, each on fresh examples until one contradicts it or enough agree; the hidden one is uniform.
+
+    The bit kept of an example says whether y = chi_T(v). For T other than the hidden set it is a fair coin whatever
+    the sets are (2.10), so coins are drawn and no inputs: the law of the search is exact. Raises `InputError` for
+    no sets.
+
+    >>> exhaustive_search(1, np.random.default_rng(0))
+    Search(examples=5, solved=True)
+    """
+    if concepts < 1:
+        raise InputError(f"a class holds at least 1 set, got {concepts}")
+    needed = agreements_needed(concepts)
+    contradicted = rng.geometric(0.5, size=int(rng.integers(concepts)))  # at which example a wrong set falls
+    passed = np.flatnonzero(contradicted > needed)
+    if len(passed):
+        return Search(int(np.minimum(contradicted[: passed[0] + 1], needed).sum()), False)
+    return Search(int(contradicted.sum()) + needed, True)
+
+
 def batches(task: Task, root: int) -> Outcome:
-    """One linear equation from each mean gradient, with noise of so many 1/B; the cost is in informative examples."""
+    """Read an equation off each mean gradient, with noise of so many 1/B; the cost is in informative examples."""
     from hardness.attacks.batch_gradient import attack
 
     instance = Instance.generate(
@@ -239,7 +299,7 @@ TRIALS = {"descent": descent, "noisy": noisy, "one-bit": search, "batches": batc
 
 
 def seconds(task: Task) -> float:
-    """Predicted seconds of a trial."""
+    """Return the predicted seconds of a trial."""
     match task.solver["kind"]:
         case "descent":
             return float(4e-4 * task.budget["steps"] * 2.0 ** (task.params["dim"] - 12))
@@ -248,3 +308,227 @@ def seconds(task: Task) -> float:
         case "one-bit":
             return 0.2
     return 0.1
+
+
+QUORUM = 2 / 3  # of the seeds that learn at a tolerance which counts as large enough
+MANY = 10**9  # sets from which on what theorem M proves is a constant times their number
+CELL = ["d", "s"]
+
+
+def named_rows(rows: "DataFrame", kind: str) -> "DataFrame":
+    """Return the rows of one kind, with d, s and N of their class, and whether they were right."""
+    part = rows[rows.kind == kind]
+    part = part.assign(d=part.dim.astype(int), s=part.heads.astype(int), right=part.status == "solved")
+    return part.assign(N=[comb(d - 1, s) for d, s in zip(part.d, part.s, strict=True)])
+
+
+def descents(rows: "DataFrame") -> "DataFrame":
+    """Return, by class, the largest tolerance tried at which two thirds of the seeds learn, at the better of two rates.
+
+    `refused` is the next larger tolerance that was tried, missing if there is none; `queries` is the median of the runs
+    that learned. V at that tolerance lies between `floor` and `enough`.
+    """
+    from hardness.exact.dependent import certain_queries
+
+    trials = named_rows(rows, "descent").rename(columns={"params.rate": "rate", "tolerance": "tau"})
+    trials = trials.assign(queries=trials.cost.where(trials.right).astype(float))
+    runs = trials.groupby([*CELL, "N", "tau", "rate"], as_index=False)
+    by_rate = runs.agg(share=("right", "mean"), seeds=("right", "size"), queries=("queries", "median"))
+    order = [*CELL, "tau", "share", "queries"]
+    best = by_rate.sort_values(order, ascending=[True, True, False, False, True]).drop_duplicates(
+        [*CELL, "tau"]
+    )
+    best = best.assign(refused=best.groupby(CELL).tau.shift(1))
+    lines = best[best.share >= QUORUM].drop_duplicates(CELL).reset_index(drop=True)
+    at = list(zip(lines.N, lines.tau, strict=True))
+    return lines.assign(
+        floor=[exact_floor(*place) for place in at], enough=[certain_queries(*place) for place in at]
+    )
+
+
+def shares(runs: Any) -> "DataFrame":
+    """Return the share of right runs of each group, with its 95 % interval of Clopper and Pearson."""
+    from scipy.stats import binomtest
+
+    lines = runs.agg(won=("right", "sum"), runs=("right", "size"), examples=("cost", "max"))
+    counts = zip(lines.won, lines.runs, strict=True)
+    ends = [binomtest(int(won), int(tried)).proportion_ci(0.95, "exact") for won, tried in counts]
+    return lines.assign(
+        share=lines.won / lines.runs, low=[end.low for end in ends], high=[end.high for end in ends]
+    )
+
+
+def against(rows: "DataFrame") -> "DataFrame":
+    """Return, by class, what is proved to be needed for success .9, and what the noisy learner and the search take.
+
+    `enough` are the fewest informative examples from which on the share of right runs is at least .9 at every number
+    tried; `short` the most at which its whole interval lies below .9. They are half of what is drawn, in the mean.
+    """
+    tried = shares(named_rows(rows, "noisy").groupby([*CELL, "N", "samples"], as_index=False))
+    above = (tried[::-1].groupby(CELL).share.cummin() >= SUCCESS).sort_index()
+    cells = [*CELL, "N"]
+    lines = tried[cells].drop_duplicates().set_index(cells)
+    lines["enough"] = tried[above].groupby(cells).samples.min().astype(float) / 2
+    lines["short"] = tried[tried.high < SUCCESS].groupby(cells).samples.max().astype(float) / 2
+    searched = named_rows(rows, "one-bit").set_index(cells).cost.astype(float).rename("search")
+    lines = lines.join(searched).reset_index().sort_values(["N", *CELL])
+    return lines.assign(
+        proved=[proved_examples(size, KAPPA, SUCCESS) for size in lines.N],
+        one_bit=[message_examples(size, 1, SUCCESS) for size in lines.N],
+    )
+
+
+def precision(rows: "DataFrame") -> "DataFrame":
+    """Return the share of sets that one equation a batch names, by the noise of mean gradients in units of 1/B."""
+    return shares(named_rows(rows, "batches").groupby("noise", as_index=False))
+
+
+def numbers(rows: "DataFrame") -> dict[str, Any]:
+    """Return the article's numbers of gradient learners."""
+    lines, noisy, exact = descents(rows), against(rows), precision(rows)
+    last = lines[lines.d == lines.d.max()].sort_values("s")
+    steps = [pair for _, part in lines.groupby("d") for pair in pairwise(part.itertuples())]
+    # A step is open where the larger class learns at the largest tolerance tried, and that is a smaller one.
+    decided = [(a, b) for a, b in steps if b.refused == b.refused or b.tau >= a.tau]
+    over, search = noisy.enough / noisy.proved, noisy.search / noisy.one_bit
+    d, s = ATTACKED
+    return {
+        "descent": {
+            "steps": STEPS,
+            "seeds": int(lines.seeds.min()),
+            "d": int(last.d.iloc[0]),
+            "s": [int(last.s.iloc[0]), int(last.s.iloc[-1])],
+            "tau": [float(last.tau.iloc[0]), float(last.tau.iloc[-1])],
+            "falls": sum(b.refused == b.refused and b.refused <= a.tau for a, b in decided),
+            "decided": len(decided),
+            "open": len(steps) - len(decided),
+            "over": at_least(float((lines.queries / lines.enough).min())),
+        },
+        "noisy": {
+            "kappa": int(KAPPA),
+            "constant": at_least(proved_examples(MANY, KAPPA, SUCCESS) / MANY),
+            "success": SUCCESS,
+            "runs": RUNS,
+            "classes": len(noisy),
+            "enough": int(noisy.enough.notna().sum()),
+            "N": [int(noisy.N.min()), int(noisy.N.max())],
+            "least": at_most(float(over.min())),
+            "most": at_most(float(over.max())),
+            "short": int(noisy.short.notna().sum()),
+            "surely": at_least(float((noisy.short / noisy.proved).min())),
+            "search": [f"{search.min():.3g}", f"{search.max():.3g}"],
+        },
+        "precision": {
+            "batch": BATCH,
+            "n": d - 1,
+            "s": s,
+            "won": int(exact.won.iloc[0]),
+            "runs": int(exact.runs.iloc[0]),
+            "examples": int(exact.examples.iloc[0]),
+            "one_bit": message_examples(comb(d - 1, s), 1, SUCCESS),
+            "always": float(exact.noise[exact.won == exact.runs].max()),
+            "never": float(exact.noise[exact.won == 0].min()),
+        },
+    }
+
+
+def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
+    """Return the largest tolerances of the descents, and the examples of noisy gradients and of the search."""
+    lines = descents(rows)[
+        ["d", "s", "N", "tau", "refused", "rate", "share", "seeds", "queries", "floor", "enough"]
+    ]
+    noisy = against(rows)
+    noisy = noisy.assign(
+        over=[at_most(value, 1) if value == value else "" for value in noisy.enough / noisy.proved],
+        search_over=noisy.search / noisy.one_bit,
+    )
+    noisy = noisy[["d", "s", "N", "proved", "short", "enough", "over", "one_bit", "search", "search_over"]]
+    return {
+        "by_descent": lines.rename(
+            columns={
+                "tau": "τ",
+                "refused": "next larger τ, too large",
+                "share": "share that learns",
+                "queries": "queries, median",
+                "floor": "V at least",
+                "enough": "V at most",
+            }
+        ),
+        "by_class": noisy.rename(
+            columns={
+                "proved": "needed",
+                "short": "surely too few",
+                "over": "enough over needed",
+                "one_bit": "needed, one bit",
+                "search": "search, .9 quantile",
+                "search_over": "search over needed",
+            }
+        ),
+    }
+
+
+def figures(rows: "DataFrame") -> "dict[str, Figure]":
+    """Return the tolerances of the descents, the examples of noisy gradients, and what noise a decoder bears."""
+    return {
+        "descent": _descents_figure(descents(rows)),
+        "examples": _examples_figure(against(rows)),
+        "precision": _precision_figure(precision(rows)),
+    }
+
+
+def _descents_figure(lines: "DataFrame") -> "Figure":
+    figure, axes = plots.panels(1, 3, height=2.8, sharey=True)
+    for axis, (d, part) in zip(axes, lines.groupby("d"), strict=True):
+        for at in part.itertuples():
+            height = -log2(at.tau)
+            if at.refused == at.refused:
+                axis.plot([at.s, at.s], [-log2(at.refused), height], color="C0", marker="")
+                axis.plot(at.s, height, "o", color="C0")
+            else:  # the largest tolerance tried: larger ones may do as well
+                plots.bound(axis, at.s, height, "C0", side="below")
+            axis.annotate(
+                f"{at.queries / 1000:.0f}k", (at.s, height), (0, 7), textcoords="offset points", ha="center"
+            )
+        axis.set(title=f"d = {d}", xlabel="hidden bits s", xlim=(1.5, 6.5), ylim=(2.5, 8.4))
+        axis.set_xticks(range(2, 7))
+    axes[0].set_ylabel("log₂ 1/τ")
+    return figure
+
+
+def _examples_figure(lines: "DataFrame") -> "Figure":
+    figure, axis = plots.panels(height=3.2)
+    for at in lines.itertuples():
+        if at.enough == at.enough:
+            low = at.short if at.short == at.short else at.enough
+            axis.plot([at.N, at.N], [low / at.proved, at.enough / at.proved], color="C0", marker="")
+            axis.plot(at.N, at.enough / at.proved, "o", color="C0")
+        else:
+            plots.bound(axis, 1.03 * at.N, at.short / at.proved, "C0")  # beside a class of as many sets
+    axis.plot(lines.N, lines.search / lines.one_bit, "s", color="C5")
+    axis.axhline(1.0, color="0.35", linewidth=1.2)
+    axis.set(
+        xscale="log",
+        yscale="log",
+        xlabel="hidden sets N",
+        ylabel="examples over those proved",
+        ylim=(0.5, 6e4),
+    )
+    axis.set_xticks([20, 50, 100, 165], ["20", "50", "100", "165"])
+    axis.minorticks_off()
+    middle = lines.N.min()
+    axis.text(middle, 600, "noisy gradients", color="C0")
+    axis.text(middle, 11, "search, one bit an example", color="C5")
+    axis.text(middle, 1.15, "proved to be needed", color="0.35")
+    return figure
+
+
+def _precision_figure(lines: "DataFrame") -> "Figure":
+    figure, axis = plots.panels(height=2.4)
+    ends = [lines.share - lines.low, lines.high - lines.share]
+    axis.errorbar(lines.noise, lines.share, ends, fmt="o-", color="C0")
+    axis.set(
+        xlabel="noise of an entry of a mean gradient, times B",
+        ylabel="share of sets named",
+        ylim=(-0.03, 1.03),
+    )
+    return figure
