@@ -97,6 +97,15 @@ def test_labels_of_more_columns_have_no_lean_form(name, parameters):
         instance.examples(10, 0, lean=True)
 
 
+def test_labels_that_a_derived_family_changes_are_not_given_lean():
+    class Halved(Parity):
+        def labels(self, teacher, words, noise):
+            return super().labels(teacher, words, noise) / 2
+
+    with pytest.raises(InputError, match="column_values of halved are not its labels"):
+        Instance.generate(Halved(dim=8, heads=2), 0).examples(10, 0, lean=True)
+
+
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 def test_file_round_trip_in_chunks(tmp_path, monkeypatch, suffix):
     pytest.importorskip("pyarrow") if suffix == ".parquet" else None

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from commands import answer, check_refused, run_command
-from hardness.studies.sweep.content import content
 
 import hardness
-from hardness.engine.outcome import Outcome, Row
+from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
@@ -163,38 +162,6 @@ def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     assert (online.status[0], online.cost[0]) == ("budget", 500)
     assert "In no cell did most runs solve." in online.attrs["verdict"]
     assert Path(online.attrs["page"]).exists()
-
-
-def test_medians_are_censored_where_half_the_runs_are_and_crashes_have_no_cost():
-    """Five cells by hand: all solved, an outlier that did not, half not, none, and crashes alone."""
-    ends = {
-        8: [("solved", 10), ("solved", 30), ("solved", 20)],
-        9: [("solved", 10), ("budget", 50), ("solved", 20)],
-        10: [("solved", 10), ("budget", 50), ("timeout", 20)],
-        11: [("budget", 50), ("wrong", 40), ("error", None)],
-        12: [("error", None), ("killed", None)],
-    }
-    rows = [
-        Row(
-            Task("parity", {"dim": d, "heads": 2}, {"kind": "sweep", "attack": "x"}, {"samples": 50}, run),
-            Outcome(*end),
-        )
-        for d, cell_ends in ends.items()
-        for run, end in enumerate(cell_ends)
-    ]
-    page = content(rows)
-    assert page.tables["cells"]["cost"].tolist() == ["20", "20", "> 50", "> 50", "–"]
-    assert (page.numbers["solved"], page.numbers["rest"]) == (
-        6,
-        "3 budget, 2 error, 1 killed, 1 timeout, 1 wrong",
-    )
-    (figure,) = page.figures
-    ((series,),) = [panel.series for panel in figure.panels]
-    assert [(p.x, p.censored, p.low, p.high) for p in series.points][:3] == [
-        (8, "", 10, 30),
-        (9, "", None, None),
-        (10, "above", None, None),
-    ]
 
 
 OWN = """
