@@ -1,28 +1,35 @@
-"""When a secret is believed: it explains rows that had no part in finding it, and no neighbour explains them better."""
+"""From an estimate of the secret mod q to the secret, and when it is believed.
 
+A secret is accepted if it explains rows that had no part in finding it, and no neighbour explains them better.
+"""
+
+from collections.abc import Callable, Iterable
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.equations import Equations
-from hardness.attacks.regression import wrapped
-from hardness.families.linear import span
+from hardness.families.linear import Equations, span
 from hardness.gadgets import modular
-from hardness.gadgets.modular import preimages
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+# Of residuals (N,) at an estimate (n,), the part of each that is regressed on
+Pull = Callable[[Floats, Floats], Floats]
 
-EDGE = 4  # as far from the last level change of the heads a row must lie to be trusted
+EDGE = 4  # least distance of a trusted row from the last level change of the heads
+# What a residual may exceed its level's half width by, round by round: first whole residuals pull, then excesses only.
+INSIDE = (12.0, 8.0, 6.0, 4.0, 3.0, 2.0, 2.0)
+OUTSIDE = (8.0,) * 8 + (4.0,) * 8 + (2.0,) * 8
+PAIR_ROWS = 4000  # rows on which moves of two coordinates are compared: there are 2n² moves
 
 
 def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bool:
-    """Does w (n,) pass on `fresh` rows, that had no part in finding it, and stand out among its neighbours on `known`?
+    """Tell whether w (n,) passes on `fresh` rows, that had no part in finding it, and beats its neighbours on `known`.
 
     Labels without noise are right wherever the heads reach (theory 1.4), and the secret reproduces every one of them
-    there: a near-miss of a rounding secret, which reproduces most, does not pass. Under noise the agreement must lie
-    above halfway between the right secret's and a guess's, and no change of one coordinate by ±1 may fit better.
+    there; a near-miss does not. Under noise the agreement must lie above halfway between the right secret's and a
+    guess's, and no change of one coordinate by ±1 may fit better.
     """
     known = fresh if known is None else known
     if len(fresh) == 0:
@@ -37,7 +44,7 @@ def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bo
 
 
 def _reproduces(rows: Equations, w: Integers) -> bool:
-    """Whether w gives the level of every row, or of every one that the heads reach, more than a quarter of all."""
+    """Tell whether w gives the level of every row, or of every row that the heads reach if those exceed a quarter."""
     if rows.agreement(w) == 1:
         return True
     reached = trusted(rows, w)
@@ -45,7 +52,7 @@ def _reproduces(rows: Equations, w: Integers) -> bool:
 
 
 def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
-    """Rows (N,) whose level the heads show right if w (n,) is about the secret, for they have heads enough (`span`)."""
+    """Return a mask (N,) of rows with right levels if w (n,) is about the secret: the heads reach them (`span`)."""
     q = equations.q
     whole = modular.centred(np.rint(w).astype(np.int64) % q, q)
     ends = span(whole, q, equations.p, equations.heads, bool((equations.a < 0).any()))
@@ -56,23 +63,22 @@ def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
 
 
 def _best_of_single_moves(known: Equations, w: Integers) -> bool:
-    """Whether every change of one coordinate by ±1 fits worse."""
+    """Tell whether every change of one coordinate by ±1 has a larger misfit: mean squared distance to the levels."""
+    centre = modular.preimages(known.q, known.p)[0][known.level]
+
+    def misfit(t: Integers) -> float:
+        return float(np.mean(wrapped(t - centre, known.q) ** 2))
+
     t = known.a.astype(np.int64) @ w
-    misfit = _misfit(known, t)
-    return all(_misfit(known, t + s * known.a[:, j]) > misfit for j in range(known.n) for s in (1, -1))
-
-
-def _misfit(equations: Equations, t: Integers) -> float:
-    """Mean squared distance of levels at ⟨w, a⟩ = t: under noise the share of wrong ones hardly changes near w."""
-    q, p = equations.q, equations.p
-    return float(np.mean(wrapped(t - preimages(q, p)[0][equations.level], q) ** 2))
+    here = misfit(t)
+    return all(misfit(t + s * known.a[:, j]) > here for j in range(known.n) for s in (1, -1))
 
 
 def stands_out(equations: Equations, w: Integers) -> bool:
-    """Whether w (n,) fits noisy rows better than any of q^n secrets fits labels that have nothing to do with it.
+    """Tell whether w (n,) fits noisy rows better than any of q^n secrets fits unrelated labels, but with chance e^-20.
 
-    One of them agrees with a share a > 1/p of R levels with probability at most e^{-R D}, D = a ln(a p) +
-    (1-a) ln((1-a) p/(p-1)) (Chernoff), and any of q^n with at most q^n e^{-R D} (union bound): at most e^-20 here.
+    One secret agrees with a share a > 1/p of R unrelated levels with probability at most e^{-R D}, D = a ln(a p) +
+    (1-a) ln((1-a) p/(p-1)) (Chernoff); any of q^n with at most q^n e^{-R D} (union bound).
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.integers(0, 2, (400, 20), dtype=np.int8)
@@ -88,7 +94,7 @@ def stands_out(equations: Equations, w: Integers) -> bool:
 
 
 def expected_agreement(equations: Equations) -> float:
-    """P(level shown = level of the right secret) under the public noise, over uniform residues."""
+    """Return P(level shown = level of the right secret) under the public noise, over uniform residues."""
     if equations.noise == 0:
         return 1.0 - equations.flip
     from scipy.stats import norm
@@ -100,3 +106,113 @@ def expected_agreement(equations: Equations) -> float:
     r = np.arange(q)
     same = modular.level(r[:, None], q, p) == modular.level(r[:, None] + e, q, p)
     return float((same * weight).sum() / q)
+
+
+def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
+    """Return the secret (n,) from an estimate w (n,): regressed on `known` rows, accepted on `fresh` rows, or None."""
+    w = trimmed(known, w)
+    guess = modular.centred(np.rint(w).astype(np.int64) % known.q, known.q)
+    if known.noise == 0:
+        for _ in range(2):  # which rows are trusted depends on the answer
+            guess = modular.centred(polish(known.rows(trusted(known, guess)), guess), known.q)
+    near, far = (rows.rows(trusted(rows, guess)) for rows in (known, fresh))
+    return guess if 4 * len(far) > len(fresh) and accepts(far, guess, near) else None
+
+
+def trimmed(equations: Equations, w: Floats) -> Floats:
+    """Return w (n,) after least squares on trusted rows whose residue lies within its level's width, round by round.
+
+    At first whole residuals pull, in the end only what sticks out of a level: all residues inside are equally right.
+    """
+    centre, width = modular.preimages(equations.q, equations.p)
+    half = (width[equations.level] - 1) / 2 + 2 * equations.noise
+
+    def pull(margin: float, idle: float | Floats) -> Pull:
+        """Return the pull of what exceeds `idle` in residuals of trusted rows, up to `margin` beyond the level."""
+
+        def pulled(residual: Floats, at: Floats) -> Floats:
+            size = np.abs(residual)
+            counts = (size <= half + margin) & trusted(equations, at)
+            return np.where(counts, np.sign(residual) * np.maximum(size - idle, 0), 0.0)
+
+        return pulled
+
+    pulls = [pull(margin, 0.0) for margin in INSIDE]
+    pulls += [pull(margin, half) for margin in OUTSIDE if equations.noise == 0]
+    a = equations.a.astype(np.float64)
+    return unwrap_and_regress(a, centre[equations.level], equations.q, w, pulls)
+
+
+def wrapped(x: NDArray[np.floating] | NDArray[np.integer], q: float) -> Floats:
+    """Return x mod q in [-q/2, q/2).
+
+    >>> wrapped(np.array([50.0, -1.0, 48.5]), 97).tolist()
+    [-47.0, -1.0, -48.5]
+    """
+    return np.asarray((x + q / 2) % q - q / 2, dtype=np.float64)
+
+
+def unwrap_and_regress(a: Floats, y: Floats, q: float, w: Floats, pulls: Iterable[Pull]) -> Floats:
+    """Return the estimate w (n,), improved once by each of `pulls`, from a w = y + error mod q, a (N, n), y (N,).
+
+    The multiple of q that a label lost is the one that the estimate makes likely (theory 4.2). The residual (N,) is
+    then linear in w, and so is the part that a pull leaves of it.
+
+    >>> a, w = np.eye(3), np.array([5.0, 96.0, 40.0])
+    >>> unwrap_and_regress(a, a @ w % 97, 97, w + 0.3, [lambda rest, at: rest]).round(6).tolist()
+    [5.0, 96.0, 40.0]
+    """
+    inverse = np.linalg.pinv(a.T @ a)  # of all rows, although fewer count: it is only a step size
+    for pull in pulls:
+        w = w + inverse @ (a.T @ pull(wrapped(y - a @ w, q), w))
+    return w
+
+
+def polish(equations: Equations, w: Integers) -> Integers:
+    """Return w (n,) mod q after changes of one coordinate by ±1, or of two, while they reproduce more labels."""
+    w, wrong = _by_single_moves(equations, w)
+    few = equations.rows(slice(0, PAIR_ROWS))
+    for _ in range(len(w)):
+        pair = _best_pair(few, w) if wrong else None
+        if pair is None:
+            break
+        moved, wrong_after = _by_single_moves(equations, pair)
+        if wrong_after >= wrong:
+            break
+        w, wrong = moved, wrong_after
+    return w % equations.q
+
+
+def _wrong(equations: Equations, t: Integers) -> int:
+    """Return how many labels ⟨w, a⟩ = t (N,) does not reproduce."""
+    return int((modular.level(t, equations.q, equations.p) != equations.level).sum())
+
+
+def _by_single_moves(equations: Equations, w: Integers) -> tuple[Integers, int]:
+    """Return the end of single moves from w, and the labels it leaves wrong."""
+    t = equations.a.astype(np.int64) @ w
+    fewest = _wrong(equations, t)
+    improved = fewest > 0
+    while improved:
+        improved = False
+        for j in range(len(w)):
+            for step in (1, -1):
+                moved = t + step * equations.a[:, j]
+                wrong = _wrong(equations, moved)
+                if wrong < fewest:
+                    w, t, fewest, improved = w + step * (np.arange(len(w)) == j), moved, wrong, True
+    return w, fewest
+
+
+def _best_pair(equations: Equations, w: Integers) -> Integers | None:
+    """Return w after the best move of two coordinates by ±1 each; None if none reproduces more labels."""
+    n, a = equations.n, equations.a
+    t = a.astype(np.int64) @ w
+    moves = [(i, r, j, s) for i in range(n) for r in (1, -1) for j in range(i) for s in (1, -1)]
+    wrong = [_wrong(equations, t + r * a[:, i] + s * a[:, j]) for i, r, j, s in moves]
+    if not wrong or min(wrong) >= _wrong(equations, t):
+        return None
+    i, r, j, s = moves[int(np.argmin(wrong))]
+    moved = w.copy()
+    moved[[i, j]] += r, s
+    return moved

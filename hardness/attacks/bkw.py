@@ -1,37 +1,51 @@
-"""Integer BKW with a grid transform on rounding: coarse labels and short public vectors are what it likes (theory 4.3).
+"""Integer BKW with a grid transform on rounding: steps of differences, the grid, and the way back (theory 4.3).
 
 A public vector is a string of bits, so a difference of two rows cancels a coordinate at the price of one bit, not of
 log2 q. Steps of differences cancel all but k coordinates; for those, a transform over the grid Z_g^k finds the angles
-2π w_j/q at which the phases of the combined rows agree. What was cancelled comes back step by step.
+2π w_j/q at which the phases of the combined rows agree. The cancelled coordinates come back step by step.
 """
 
 from collections.abc import Callable
-from math import ceil, inf, log2
+from dataclasses import dataclass, replace
+from math import ceil, exp, inf, log, log2, pi, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
-from hardness.attacks.bkw_plan import (
+from hardness.attacks.acceptance import finish
+from hardness.attacks.bkw_cost import (
+    FINEST,
     LOG2_CELLS_SEARCHED,
     LOG2_ROWS_HELD,
     LOG2_ROWS_SEARCHED,
     Plan,
     bias_of,
+    entropy,
+    log_score,
+    log_signal,
     plan,
-    streamed,
 )
-from hardness.attacks.bkw_solve import FULL_TURN, KEPT, Angles, angles, back
 from hardness.attacks.equations import Equations, on_equations, quiet
-from hardness.attacks.finish import finish
-from hardness.attacks.packed import Packed, Stream, pack
+from hardness.attacks.packed import Packed, Phases, Stream, pack, words_for
+from hardness.kernels import bkw as kernels_bkw
 
 KNOWN = 60_000  # rows that the finish regresses on, at most
 TRIES = 3  # plans, each for a signal twice as strong
-STREAMED = 70_000  # rows of a stream for the finish and the test, before those that are only packed
+STREAMED = 70_000  # rows of a stream for the finish and the test
 DRAWN = 2**18  # the examples that these are among
-# So many rows that vanish on so many coordinates, examples read
+KEPT = 2**20  # rows of each stage that the way back uses
+CAP = 4096  # partners of a row, at most
+SHIFTS, CELLS_TRIED, CLEAR = (
+    6,
+    12,
+    9.0,
+)  # grids, cells of each, and the score in deviations that ends the search
+GROUP_CELLS = 2**19
+WELL = 140.0  # deviations at which angles are sharp enough: more rows of a stage are not looked at
+FULL_TURN = 2.0**32
+# (count, vanish) -> count rows that vanish on so many coordinates, and the examples read
 Source = Callable[[int, int], tuple[Packed, int]]
 
 
@@ -39,8 +53,7 @@ Source = Callable[[int, int], tuple[Packed, int]]
 def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Recover the secret of a rounding instance from examples by differences of rows.
 
-    `budget` bounds the rows held at a time (2^24 if None). `refused`, before the work and with its figure, where no
-    plan fits that bound. Raises `InputError` where the examples are not a structured family's.
+    `budget` bounds the rows held at a time (2^24 if None). `refused`, before the work, where no plan fits it.
     """
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
@@ -52,10 +65,9 @@ def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress)
 
 
 def bkw_stream(stream: Stream, seed: int) -> Recovery:
-    """The same attack on as many fresh examples as its plan wants: no file, no floating-point labels.
+    """Recover the secret behind a stream of examples, which cost only the time of drawing them.
 
-    Examples are free here but for the time they take, so rows may be chosen: those that vanish on some coordinates
-    leave fewer to find, which come back last.
+    Rows may be chosen that vanish on some coordinates; those come back last.
     """
     equations = stream.equations(0, STREAMED)
     held_out = len(equations) - KNOWN
@@ -74,15 +86,17 @@ def _attack(
     seed: int,
     progress: Progress,
 ) -> Recovery:
+    """Attack rows of a source; `known` ones are regressed on, `fresh` ones test the answer."""
     n = known.n
     if known.are_parities:
         return Recovery.refused("parity has no rounding error to average out; try gaussian or search")
     if available < 2 * n + 64:
         return Recovery.refused(f"{available} informative rows; more than {2 * n + 64} are needed")
     held = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
-    plans = _plans(known, available, held)
+    level, bias = int((known.a < 0).any()), bias_of(known.q, known.p, known.noise)
+    plans = _plans(n, bias, level, log2(available), held)
     if not plans:
-        return Recovery.refused(_out_of_reach(known, log2(available), held))
+        return Recovery.refused(_out_of_reach(n, bias, level, log2(available), held))
     rng, rows_used, solution = np.random.default_rng(seed), len(known) + len(fresh), None
     detail: dict[str, Any] = {}
     for chosen in plans:
@@ -90,60 +104,45 @@ def _attack(
         detail = {"plan": str(chosen), "predicted_seconds": round(plans[0].seconds, 1)}
         detail |= {"steps": len(chosen.blocks), "log2_rows": round(max(chosen.rows), 1)}
         detail["vanish"] = chosen.vanish
-        solution, rows_used = _angles(rows, chosen, bias_of(known.q, known.p, known.noise), rng, progress)
+        solution, rows_used = _by_plan(rows, chosen, bias, rng, progress)
         if solution is not None:
             break
     if solution is None:
         return _gave_up(rows_used, detail, "no peak of the grid stood out")
     detail |= {"scores": [round(x, 1) for x in solution.scores], "shifts": solution.shifts}
     regressed = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (known.q // known.p) ** 2))))
-    w = _finished(regressed, fresh, solution)
-    if w is None:
-        return _gave_up(rows_used, detail, "the estimate does not reproduce the labels")
-    detail["agreement"] = regressed.agreement(w)
-    return Recovery("solved", known.secret(w), rows_used, detail=detail)
-
-
-def _finished(known: Equations, fresh: Equations, solution: Angles) -> NDArray[np.int64] | None:
-    """The secret that the angles or their negatives lead to: differences that match up to sign tell them not apart."""
+    # Differences that match up to sign do not tell angles from their negatives.
     for sign in (1, -1):
-        w = finish(known, fresh, sign * (solution.theta / FULL_TURN * known.q))
+        w = finish(regressed, fresh, sign * (solution.theta / FULL_TURN * known.q))
         if w is not None:
-            return w
-    return None
+            detail["agreement"] = regressed.agreement(w)
+            return Recovery("solved", known.secret(w), rows_used, detail=detail)
+    return _gave_up(rows_used, detail, "the estimate does not reproduce the labels")
 
 
 def _gave_up(rows_used: int, detail: dict[str, Any], reason: str) -> Recovery:
     return Recovery("budget", None, rows_used, detail=detail | {"reason": reason})
 
 
-def _plans(known: Equations, available: float, held: float) -> list[Plan]:
-    """Plans to be made one after the other, each for a signal twice as strong; none where not even the first fits.
+def _plans(n: int, bias: float, level: int, available: float, held: float) -> list[Plan]:
+    """Return plans to try in turn, each for a signal twice as strong; none where not even the first fits.
 
     Labels may be wrong for want of heads, which nobody tells: then more rows are needed.
     """
-    n, bias, level = known.n, bias_of(known.q, known.p, known.noise), _level(known)
+    at_hand = available if available == inf else min(available, held)
     plans: list[Plan] = []
-    for margin in (2.0**i for i in range(TRIES)):
-        if available == inf:
-            fitting = streamed(n, bias, level, held, margin)
-        else:
-            fitting = plan(n, bias, level, min(log2(available), held), held, margin=margin)
+    for i in range(TRIES):
+        fitting = plan(n, bias, level, at_hand, held, margin=2.0**i)
         if fitting is None:
             break
         plans.append(fitting)
     return plans
 
 
-def _level(known: Equations) -> int:
-    """0 where public vectors are bits, 1 where they are ternary."""
-    return int((known.a < 0).any())
-
-
-def _angles(
+def _by_plan(
     rows: Source, chosen: Plan, bias: float, rng: np.random.Generator, progress: Progress
-) -> tuple[Angles | None, int]:
-    """The secret's angles by this plan, or None, and the examples it read."""
+) -> tuple["Angles | None", int]:
+    """Return the secret's angles by this plan, or None, and the examples read."""
     first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
     solution = angles(first, chosen, rng, progress)
     del first  # up to a gigabyte, and the way back reads rows again
@@ -152,9 +151,8 @@ def _angles(
     return solution, rows_used
 
 
-def _out_of_reach(known: Equations, available: float, held: float) -> str:
-    """What it would take: more examples, or else more rows at a time than may be held."""
-    n, bias, level = known.n, bias_of(known.q, known.p, known.noise), _level(known)
+def _out_of_reach(n: int, bias: float, level: int, available: float, held: float) -> str:
+    """Return the reason of a refusal: how many examples it takes, or else how many rows at a time."""
     for wanted in np.arange(ceil(2 * available) / 2, held + 0.5, 0.5) if available < held else ():
         if plan(n, bias, level, float(wanted), held) is not None:
             return f"out of reach: a plan needs 2^{wanted:.1f} informative rows, here are 2^{available:.1f}"
@@ -163,3 +161,227 @@ def _out_of_reach(known: Equations, available: float, held: float) -> str:
     if searched is not None:
         figure = f"the cheapest plan holds 2^{max(searched.rows):.0f} rows"
     return f"out of reach: {figure} at a time, 2^{held:.0f} may be held"
+
+
+@dataclass
+class Angles:
+    """θ (n,) as uint32 turns, the score of each stage from the last to the first, and the grids tried."""
+
+    theta: Phases
+    scores: list[float]
+    shifts: int
+
+
+def step(rows: Packed, block: int, limit: int) -> Packed:
+    """Return at most `limit` differences (sums, where laws are symmetric) of rows that agree on the last `block`.
+
+    Each row is paired with at most `cap` others before it, the least number that yields enough.
+    """
+    keys, minus = np.empty(len(rows), np.uint64), np.empty(len(rows), np.bool_)
+    shape = (rows.left, rows.width, rows.centre)
+    kernels_bkw.block_keys(rows.words, rows.left, block, rows.width, rows.centre, rows.level > 0, keys, minus)
+    order = np.empty(len(rows), np.int32)
+    runs = kernels_bkw.sort_keys(keys, max(1, len(rows).bit_length() - 2), order, 2 * CAP)
+    cap, total = share(runs, limit)
+    left, level = rows.left - block, rows.level + 1
+    out = Packed(
+        np.empty((min(total, limit), words_for(left, level)), np.uint64),
+        np.empty(min(total, limit), np.uint32),
+        left,
+        level,
+    )
+    made = kernels_bkw.combine(
+        rows.words, rows.phases, keys, minus, order, cap, left, *shape[1:], out.centre, out.words, out.phases
+    )
+    return out if made == len(out) else out.first(made)
+
+
+def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
+    """Return the least cap that yields `pairs` pairs from runs[m] runs of m equal keys, or `CAP`; and its pairs."""
+    m = np.arange(len(runs))
+
+    def total(cap: int) -> int:
+        short = np.minimum(m, cap + 1)
+        return int((runs * (short * (short - 1) // 2 + (m - short) * cap)).sum())
+
+    low, high = 1, CAP
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if total(middle) >= pairs else (middle + 1, high)
+    return low, total(low)
+
+
+def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Angles | None:
+    """Return θ (n,) of the secret by `plan`; None if no grid shows a peak or a stage of the way back loses it."""
+    rows, stages = first, []
+    for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):
+        made = step(rows, block, int(2**size))
+        say(f"step {number + 1}: {len(rows)} rows, {block} coordinates cancelled, {len(made)} rows made")
+        stages.append(rows.first(KEPT).copy())
+        rows = made
+    del first
+    solution = _on_grid(rows, plan, rng, say)
+    if solution is None:
+        return None
+    del rows
+    for number, stage in reversed(list(enumerate(stages))):
+        if not back(stage, plan.bias ** (2**number), solution, rng, say):
+            return None
+    return solution
+
+
+def sums(rows: Packed, theta: Phases) -> NDArray[np.complex128]:
+    """Return Σ e^{i(phase - v·θ)} by the value of each coordinate, (left, values)."""
+    out = np.zeros((rows.left, (1 << rows.level) + 1, 2))
+    kernels_bkw.sums_by_value(rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, out)
+    return np.asarray(out[..., 0] + 1j * out[..., 1])
+
+
+def ascend(rows: Packed, theta: Phases, columns: Any, rounds: int) -> tuple[Phases, float]:
+    """Return angles after Newton's steps on the sum of cosines over `columns`, and their score in deviations.
+
+    The expected Hessian serves: every coordinate has one variance, and they are independent. Rows of level 0 have
+    an offset free, for coordinates that are off by δ turn the sum by their mean.
+    """
+    variance = 2.0**rows.level / 4  # of a coordinate, a sum of 2^level half signs
+    values, columns = np.arange((1 << rows.level) + 1) - rows.centre, np.asarray(columns)
+    while True:
+        S = sums(rows, theta)
+        total = S[0].sum()
+        size = abs(total) if rows.level == 0 else total.real
+        if rounds == 0 or size <= 0:
+            return theta, float(size / sqrt(max(len(rows), 1) / 2))
+        turned = S * np.conj(total) / size if rows.level == 0 else S
+        delta = (turned.imag @ values)[columns] / (size * variance)
+        theta = theta.copy()
+        theta[columns] += turned_by(np.clip(delta, -0.5, 0.5))
+        rounds = rounds - 1 if np.abs(delta).max() > 1e-4 else 0
+
+
+def turned_by(radians: Any) -> Phases:
+    """Return radians as uint32 turns."""
+    return np.asarray(
+        np.rint(np.asarray(radians) / (2 * pi) * FULL_TURN).astype(np.int64) & 0xFFFFFFFF, dtype=np.uint32
+    )
+
+
+def peaks(rows: Packed, theta: Phases, columns: Any, g: int, shift: Phases, count: int) -> NDArray[np.uint32]:
+    """Return the `count` best cells of the grid Z_g^k turned by `shift`, best first: angles (count, k) of `columns`."""
+    from scipy.fft import fftn
+
+    k = len(columns)
+    table = np.zeros(g**k, dtype=np.complex64)
+    theta = theta.copy()
+    theta[columns] = shift
+    where = np.asarray(columns, dtype=np.int64)
+    kernels_bkw.fold(rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, where, g, table)
+    table = fftn(table.reshape((g,) * k), overwrite_x=True).ravel()
+    score = np.abs(table) if rows.level == 0 else table.real
+    count = min(count, len(score))
+    best = np.argpartition(score, -count)[-count:]
+    best = best[np.argsort(-score[best])]
+    cells = np.stack(np.unravel_index(best, (g,) * k), axis=-1)
+    return np.asarray(turned_by(cells * (2 * pi / g)) + shift, dtype=np.uint32)
+
+
+def vanishing(rows: Packed, columns: Any) -> Packed:
+    """Return the rows that are 0 on `columns`."""
+    per = 64 // rows.width
+    mask, zero = np.zeros(rows.words.shape[1], np.uint64), np.zeros(rows.words.shape[1], np.uint64)
+    for c in columns:
+        mask[c // per] |= np.uint64((1 << rows.width) - 1 << c % per * rows.width)
+        zero[c // per] |= np.uint64(rows.centre << c % per * rows.width)
+    keep = (rows.words & mask == zero).all(axis=1)
+    return replace(rows, words=rows.words[keep], phases=rows.phases[keep])
+
+
+def _shift(count: int, rng: np.random.Generator | None) -> Phases:
+    """Return the angles by which a grid is turned: random ones, or zeros without `rng`."""
+    return np.zeros(count, np.uint32) if rng is None else rng.integers(0, 2**32, count, dtype=np.uint32)
+
+
+def _on_grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Angles | None:
+    """Return the angles of the coordinates left at the first clear peak; None if no grid shows one."""
+    columns = np.arange(rows.left)
+    best = Angles(np.zeros(rows.left, np.uint32), [0.0], 0)
+    for shift in range(SHIFTS):
+        turn = _shift(rows.left, rng if shift else None)
+        for theta in peaks(rows, best.theta, columns, plan.g, turn, CELLS_TRIED):
+            theta, score = ascend(rows, theta, columns, 2)
+            if score > max(best.scores[0], CLEAR):
+                theta, score = ascend(rows, theta, columns, 4)
+            if score > best.scores[0]:
+                best = Angles(theta, [score], shift + 1)
+            if score >= CLEAR:
+                break
+        say(f"grid {shift + 1}: best score {best.scores[0]:.1f} of {plan.signal:.1f} expected")
+        if best.scores[0] >= CLEAR:
+            return best
+    return None
+
+
+def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
+    """Return (k, g): how many unknown coordinates to transform at once, and the angles of each."""
+    zero = 2.0 ** -entropy(rows.level - 1) if rows.level else 0.5  # P(v = 0) = Σ P(half = x)²
+    best = (0.0, 1, 4)
+    for k in range(1, unknown + 1):
+        log2_rows = log2(max(len(rows), 1)) + (unknown - k) * log2(zero)
+        for g in range(3, FINEST + 1):
+            if g**k > GROUP_CELLS:
+                break
+            score = exp(log_score(log_signal(bias, 0, log2_rows), rows.level, k, g))
+            # The highest of g^k cells of noise stands √(2 ln g^k) deviations out: the peak is to be above that.
+            best = max(best, (score / sqrt(2 * k * log(g) + 1), k, g))
+    return best[1:]
+
+
+def back(rows: Packed, bias: float, solution: Angles, rng: np.random.Generator, say: Progress) -> bool:
+    """Extend solution.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out.
+
+    `bias` is the mean cosine of these rows' errors.
+    """
+    known, enough = len(solution.theta), int((WELL / bias) ** 2 / 2)
+    theta = np.concatenate((solution.theta, np.zeros(rows.left - known, np.uint32)))
+    unknown = list(range(known, rows.left))
+    while unknown:
+        k, g = _group(rows, len(unknown), bias)
+        columns, unknown = unknown[:k], unknown[k:]
+        theta = _extended(vanishing(rows, unknown).first(4 * enough), theta, columns, g, rng)
+    rows = rows.first(enough)
+    theta, score = sweep(rows, *ascend(rows, theta, np.arange(rows.left), 5))
+    solution.theta = theta
+    solution.scores.append(score)
+    say(f"back to {rows.left} coordinates: score {score:.1f} on {len(rows)} rows")
+    return score > CLEAR
+
+
+def _extended(rows: Packed, theta: Phases, columns: list[int], g: int, rng: np.random.Generator) -> Phases:
+    """Return the angles with `columns` at the best peak of the grid; rows are 0 on coordinates unknown yet."""
+    highest, angles_there = 0.0, theta
+    for attempt in range(3):
+        shift = _shift(len(columns), rng if attempt else None)
+        for cell in peaks(rows, theta, columns, g, shift, 4):
+            trial = theta.copy()
+            trial[columns] = cell
+            trial, score = ascend(rows, trial, columns, 3)
+            if score > highest:
+                highest, angles_there = score, trial
+        if highest > CLEAR:
+            break
+    return angles_there
+
+
+def sweep(rows: Packed, theta: Phases, score: float) -> tuple[Phases, float]:
+    """Turn single coordinates round the whole circle while that raises the score: mends angles that are wrong."""
+    values, circle = np.arange((1 << rows.level) + 1) - rows.centre, np.arange(256) * (2 * pi / 256)
+    for _ in range(rows.left):
+        S = sums(rows, theta)
+        turned = S @ np.exp(-1j * np.outer(values, circle))
+        scan = np.abs(turned) if rows.level == 0 else turned.real
+        c, a = np.unravel_index(int(np.argmax(scan)), scan.shape)
+        if scan[c, a] < 1.02 * scan[0, 0]:
+            break
+        theta = theta.copy()
+        theta[c] += turned_by(circle[a : a + 1])[0]
+        theta, score = ascend(rows, theta, np.arange(rows.left), 3)
+    return theta, score

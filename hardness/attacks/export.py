@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.attacks import Public
-from hardness.attacks.acceptance import accepts, trusted
+from hardness.attacks.acceptance import accepts, polish, trusted
 from hardness.attacks.equations import Equations, extract
-from hardness.attacks.finish import polish
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.gadgets import modular

@@ -1,34 +1,83 @@
-"""The lattice attack on rounding: select, reduce, decode, unwrap and regress (theory 4.2-4.3, reduction.py)."""
+"""The lattice attack on rounding: select, reduce, decode, unwrap and regress (theory 4.2-4.3).
 
+Rows U (N, n) are binary or ternary, so the q-ary lattice of theory 4.2 contains the columns of U, which are shorter
+than the rounding error: decoding in their directions is hopeless and needless. Projecting them away leaves π(Z^N), the
+dual of the orthogonal lattice Λ⊥ = {c ∈ Z^N : cU = 0} of rank M = N - n and volume det(UᵀU)^{1/2}, in which no q
+appears. Λ⊥ has short integer bases, and each vector b of it says, for labels y = Uw - qk + e, that ⟨b, y⟩/q is
+⟨b, e⟩/q away from an integer.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import ceil
+from functools import cache
+from importlib.util import find_spec
+from math import ceil, exp, inf, lgamma, log, log2, pi
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
+from hardness.attacks.acceptance import Pull, finish, unwrap_and_regress
 from hardness.attacks.equations import Equations, on_equations, quiet
-from hardness.attacks.finish import finish
-from hardness.attacks.lattice_plan import SPARE, Forecast, drawn, forecast, streamed
-from hardness.attacks.lattice_solve import ENOUGH, Rows, decode, grow, lookup, rows_of, select
+from hardness.attacks.lattice_cost import (
+    LEAST_CHANCE,
+    MOST_NODES,
+    SPARE,
+    Forecast,
+    delta,
+    drawn,
+    forecast,
+    log2_reduction_nodes,
+    pruning,
+)
 from hardness.attacks.packed import CHUNK, Stream
-from hardness.attacks.pruning import LEAST_CHANCE
-from hardness.attacks.reduction import require_fpylll
+from hardness.errors import missing_extra
+from hardness.gadgets import modular
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 MOST_SECONDS = 900.0  # forecast; what takes longer is refused before anything is reduced
 LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory 4.2, last line)
 HELD_OUT = 10_000  # rows of a stream for the test
 AT_ONCE = 4  # coordinates that a pass through a stream gives back
+BEAM = 400_000  # prefixes of a secret that a look-up follows
+MARGIN = 2.0  # residues beyond its level's by which an error may lie, before label noise
+ENOUGH = 50_000  # rows in a regression
+ROUNDS = 4  # of a regression; in the first every residual counts, for the estimate may be off
+LADDER = (20, 30, 35, 40)  # block sizes
+LOOPS = 4
+PRUNED_FROM = 30
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Public vectors a (N, n) with centres y (N,) of the residues of their levels: a w = y + error mod q.
+
+    The error has standard deviation `sd`; beyond `reach` the label is wrong.
+    """
+
+    a: NDArray[np.int8]
+    y: Floats
+    q: int
+    sd: float
+    reach: float = inf
+
+    def where(self, keep: Any) -> "Rows":
+        """Return some of the rows."""
+        return replace(self, a=self.a[keep], y=self.y[keep])
+
+    def columns(self, keep: Any) -> "Rows":
+        """Return the rows with some of their coordinates."""
+        return replace(self, a=self.a[:, keep])
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What trials work on: all rows, those of the regression, fresh ones for the test, and the forecast.
+    """Rows of all trials, rows `known` to the regression, `fresh` rows for the test, and the forecast.
 
-    Coordinates `kept` are searched; those of `order` were given up in this order and come back from rows that have
+    Coordinates `kept` are searched. Those of `order` are given up in this order and come back from rows that have
     them. `examples` were read.
     """
 
@@ -45,10 +94,10 @@ class Problem:
 def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Recover the secret of a rounding instance from examples; `budget` bounds the trials.
 
-    A trial draws fresh rows, reduces their orthogonal lattice and searches for the error with pruning. Spare
-    rows buy dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b,
-    whose answer then grows back one coordinate at a time. For n <= 11 the answer comes from look-up of the
-    few inputs there are, which needs no fpylll; what is to be reduced raises `InputError` where that is missing.
+    A trial draws rows, reduces their orthogonal lattice and searches for the error with pruning. Spare rows buy
+    dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b, whose answer grows
+    back one coordinate at a time. For n <= 11 the answer is looked up among the few distinct inputs, without fpylll;
+    otherwise `InputError` is raised where that is missing.
     """
     n = equations.n
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
@@ -62,27 +111,26 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
         if len(consistent) and fresh.agreement(consistent[0]) == 1:
             detail = {"method": "look-up", "consistent_secrets": len(consistent)}
             return Recovery("solved", known.secret(consistent[0]), len(equations), detail=detail)
-    rows, dot = rows_of(known), bool((known.a < 0).any())
-    cast = forecast(n, len(rows.a), rows.sd / rows.q, dot)
+    rows = rows_of(known)
+    cast = forecast(n, len(known), rows.sd / rows.q, bool((known.a < 0).any()))
     if cast.seconds > MOST_SECONDS:
-        return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
+        return _out_of_reach(cast)
     require_fpylll()
     problem = Problem(rows, known, fresh, cast, *select(rows, cast.rank), len(equations))
     return _trials(problem, budget, seed, progress)
 
 
 def lattice_stream(stream: Stream, seed: int) -> Recovery:
-    """The same attack where examples cost no more than the time they take: rows that vanish on many coordinates.
+    """Recover the secret behind a stream of examples, which cost only the time of drawing them.
 
-    One example in 2^(b + 1) vanishes on b coordinates, and leaves a problem in n - b; what was given up comes back one
-    by one on rows that vanish on fewer.
+    One example in 2^(b + 1) vanishes on the last b coordinates, and leaves a problem in n - b.
     """
     known, n = stream.equations(0, ENOUGH + HELD_OUT), stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
-    rows = rows_of(few)
-    cast = streamed(n, rows.sd / rows.q, stream.level > 0)
+    error = rows_of(few)
+    cast = forecast(n, inf, error.sd / error.q, stream.level > 0)
     if cast.seconds > MOST_SECONDS:
-        return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
+        return _out_of_reach(cast)
     require_fpylll()
     every, examples = _selected(stream, few, cast)
     kept, order = np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1)
@@ -90,12 +138,9 @@ def lattice_stream(stream: Stream, seed: int) -> Recovery:
 
 
 def _selected(stream: Stream, few: Equations, cast: Forecast) -> tuple[Equations, int]:
-    """Rows of the classes that vanish on ever fewer of the last coordinates, after `few` rows of the last class, and
-    the examples that were read."""
+    """Return rows that vanish on ever fewer of the last coordinates, after `few` rows, and the examples read."""
     parts, at = [few], 4 * (ENOUGH + HELD_OUT)
-    for b in range(
-        stream.n - cast.left, 0, -AT_ONCE
-    ):  # a pass through the stream serves classes of growing size
+    for b in range(stream.n - cast.left, 0, -AT_ONCE):  # a pass serves classes of growing size
         limit = drawn(b, cast.left, cast.rank)
         count = int(2.5**AT_ONCE * SPARE * (stream.n + cast.rank))
         parts.append(stream.equations(at, count, max(b - AT_ONCE, 0), limit))
@@ -104,12 +149,18 @@ def _selected(stream: Stream, few: Equations, cast: Forecast) -> tuple[Equations
     return replace(few, a=a, level=level), at
 
 
+def _out_of_reach(cast: Forecast) -> Recovery:
+    """Return the refusal of an attack that would take too long."""
+    return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
+
+
 def _predicted(cast: Forecast) -> dict[str, Any]:
+    """Return the forecast as figures of a recovery."""
     return {"method": "orthogonal lattice", "forecast_seconds": round(cast.seconds, 1), "forecast": str(cast)}
 
 
 def _trials(problem: Problem, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Trials until one succeeds; `budget` many, or five times as many as are expected."""
+    """Make trials until one succeeds: at most `budget`, or five times as many as are expected."""
     rows, cast = problem.rows, problem.cast
     progress(f"plan: {cast}")
     core = rows.where(~rows.a[:, problem.order].any(axis=1)).columns(problem.kept)
@@ -127,3 +178,210 @@ def _trials(problem: Problem, budget: int | None, seed: int, progress: Progress)
             detail["agreement"] = problem.known.agreement(guess)
             return Recovery("solved", problem.known.secret(guess), problem.examples, detail=detail)
     return Recovery("budget", None, problem.examples, detail=detail)
+
+
+def rows_of(equations: Equations) -> Rows:
+    """Return equations as rows with the law of their errors: variance (width² - 1)/12, plus that of label noise."""
+    centre, width = modular.preimages(equations.q, equations.p)
+    sd = float(np.sqrt(((width[equations.level] ** 2 - 1) / 12).mean() + equations.noise**2))
+    reach = (int(width.max()) - 1) / 2 + MARGIN + 4 * equations.noise
+    return Rows(equations.a, centre[equations.level], equations.q, max(sd, 0.2), reach)
+
+
+def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:
+    """Return coordinates to keep, and those to give up in order.
+
+    Greedily: the coordinate that vanishes on most of the rows left, while rows that vanish on all given up are at
+    least `SPARE` times as many as a trial in this rank draws.
+    """
+    zero = rows.a == 0
+    left = np.arange(rows.a.shape[1])
+    given_up: list[int] = []
+    alive = np.ones(len(zero), dtype=bool)
+    while len(left) > 4:
+        counts = zero[np.ix_(alive, left)].sum(axis=0)
+        if counts.max() < SPARE * (len(left) - 1 + rank):
+            break
+        j = int(left[np.argmax(counts)])
+        given_up.append(j)
+        alive &= zero[:, j]
+        left = left[left != j]
+    return left, np.array(given_up, dtype=np.int64)
+
+
+def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
+    """Return a real estimate of w mod q (n,) from one trial on freshly drawn rows, or None; figures go to `detail`."""
+    n = core.a.shape[1]
+    sample = core.where(rng.permutation(len(core.a))[: n + rank])
+    try:
+        B, rest = orthogonal_basis(sample.a)
+    except np.linalg.LinAlgError:
+        return None
+    detail |= {"dimension": len(sample.a), "rank": len(B)}
+    B, m = nearest_integers(B, sample.y, core.q, core.sd, detail)
+    if m is None:
+        return None
+    k = np.rint(np.linalg.solve(np.vstack((B, rest)).astype(np.float64), np.append(-m, np.zeros(n))))
+    w = np.linalg.lstsq(sample.a.astype(np.float64), sample.y + core.q * k, rcond=None)[0]
+    return regress(core, w % core.q)
+
+
+def regress(rows: Rows, w: Floats) -> Floats:
+    """Return a better estimate (n,) by least squares; after the first round only errors within reach count."""
+
+    def within(reach: float) -> Pull:
+        return lambda residual, at: np.where(np.abs(residual) > reach, 0.0, residual)
+
+    pulls = [within(reach) for reach in (inf, *(rows.reach,) * (ROUNDS - 1))]
+    return unwrap_and_regress(rows.a[:ENOUGH].astype(np.float64), rows.y[:ENOUGH], rows.q, w, pulls)
+
+
+def grow(rows: Rows, kept: Integers, order: Integers, w: Floats) -> Floats:
+    """Return the estimate on all coordinates (n,) from that on `kept`, in reverse of the `order` of giving up.
+
+    On rows that vanish on the coordinates still missing, a new one is the circular mean of the residuals of the known
+    ones; each step doubles the rows of the regression.
+    """
+    active, estimate = kept, w
+    for position in range(len(order) - 1, -1, -1):
+        j = order[position]
+        class_rows = rows.where(~rows.a[:, order[:position]].any(axis=1))
+        hit = class_rows.where(class_rows.a[:, j] != 0)
+        left = (hit.y - hit.a[:, active] @ estimate) * hit.a[:, j]
+        angle = np.angle(np.exp(2j * np.pi * left / rows.q).sum())
+        active, estimate = np.append(active, j), np.append(estimate, angle / (2 * np.pi) * rows.q)
+        estimate = regress(class_rows.columns(active), estimate)
+    full = np.empty(len(active))
+    full[active] = estimate
+    return full
+
+
+def lookup(equations: Equations) -> Integers:
+    """Return secrets (C, n) that reproduce every label, built coordinate by coordinate; none if a prefix has too many.
+
+    Rows supported on the first j coordinates filter the first j residues: with few coordinates all such rows occur.
+    """
+    q, p = equations.q, equations.p
+    table, index = np.unique(equations.a, axis=0, return_index=True)
+    level = equations.level[index]
+    last = np.where(table.any(axis=1), table.shape[1] - np.argmax(table[:, ::-1] != 0, axis=1), 0)
+    prefixes = np.zeros((1, 0), dtype=np.int64)
+    for j in range(1, equations.n + 1):
+        prefixes = np.column_stack((np.repeat(prefixes, q, axis=0), np.tile(np.arange(q), len(prefixes))))
+        for row in np.flatnonzero(last == j):
+            shown = modular.level(prefixes @ table[row, :j].astype(np.int64), q, p)
+            prefixes = prefixes[shown == level[row]]
+        if len(prefixes) > BEAM:
+            return prefixes[:0]
+    return prefixes
+
+
+def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
+    """Return an LLL-reduced basis B (M, N) of Λ⊥ = {c : cU = 0}, and rows (n, N) that make it unimodular.
+
+    Raises `InputError` where fpylll is not installed, and `LinAlgError` if U (N, n) has not full rank.
+
+    >>> B, rest = orthogonal_basis(np.array([[1], [1], [1]]))
+    >>> (B @ np.ones(3)).tolist(), abs(round(np.linalg.det(np.vstack((B, rest)))))
+    ([0.0, 0.0], 1)
+    """
+    N, n = U.shape
+    # The weight keeps every vector outside Λ⊥ longer than a reduced basis of Λ⊥; the larger, the slower.
+    for weight in (4 * N, 2**20 * N):
+        reduced = lll(np.hstack((weight * U.astype(np.int64), np.eye(N, dtype=np.int64))))
+        if not reduced[: N - n, :n].any() and reduced[N - n :, :n].any(axis=1).all():
+            return reduced[: N - n, n:], reduced[N - n :, n:]
+    raise np.linalg.LinAlgError("the public vectors do not have full rank")
+
+
+def require_fpylll() -> None:
+    """Raise `InputError` where fpylll is not installed."""
+    # Without cysignals the wheel of fpylll is there but its import fails.
+    if find_spec("fpylll") is None or find_spec("cysignals") is None:
+        raise missing_extra("fpylll", "lattice", "the lattice attack")
+
+
+def lll(basis: Integers) -> Integers:
+    """Return an LLL-reduced basis of the lattice that the rows generate."""
+    require_fpylll()
+    from fpylll import LLL, IntegerMatrix
+
+    A = IntegerMatrix.from_matrix(basis.tolist())
+    LLL.reduction(A)
+    return _array(A)
+
+
+def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]:
+    """Yield block sizes and ever better reduced bases of the lattice of B (M, N)."""
+    yield 2, B
+    from fpylll import BKZ, IntegerMatrix
+
+    A = IntegerMatrix.from_matrix(B.tolist())
+    for beta in range(10, 20, 5):  # cheap, and the first work of a larger block size anyway
+        BKZ.reduction(A, BKZ.Param(beta, flags=BKZ.AUTO_ABORT | BKZ.MAX_LOOPS, max_loops=LOOPS))
+    for beta in LADDER:
+        if beta <= min(top, len(B)):
+            flags = BKZ.AUTO_ABORT | BKZ.MAX_LOOPS | BKZ.GH_BND
+            BKZ.reduction(A, BKZ.Param(beta, strategies=_strategies(), flags=flags, max_loops=LOOPS))
+            yield beta, _array(A)
+
+
+@cache
+def _strategies() -> list[Any]:
+    """Return pruning for every block size of the ladder, made here: the wheel of fpylll ships none.
+
+    Radius 5% above the Gaussian heuristic on the geometric-series profile, half of the solutions kept per tour.
+    """
+    from fpylll import Pruning
+    from fpylll.fplll.bkz_param import Strategy
+
+    out = [Strategy(beta) for beta in range(PRUNED_FROM)]
+    for beta in range(PRUNED_FROM, LADDER[-1] + 1):
+        slope = log(delta(max(beta, 41)))
+        profile = [exp(2 * (beta - 1 - 2 * i) * slope) for i in range(beta)]
+        heuristic = exp(2 / beta * (lgamma(beta / 2 + 1) - beta / 2 * log(pi)))
+        bounds = Pruning.run(1.05 * heuristic, 2.0 ** (8 + beta / 10), [profile], 0.5, flags=Pruning.GRADIENT)
+        out.append(Strategy(beta, [beta - 20] if beta >= 40 else [], [bounds]))
+    return out
+
+
+def _array(A: Any) -> Integers:
+    """Return an integer matrix of fpylll as an array."""
+    out = np.zeros((A.nrows, A.ncols), dtype=np.int64)
+    A.to_matrix(out)
+    return out
+
+
+def triangular(B: Integers) -> Floats:
+    """Return L (M, M), lower triangular with positive diagonal, with B = L Q for orthonormal rows Q: Gram-Schmidt."""
+    R: Any = np.linalg.qr(B.T.astype(np.float64), mode="r")
+    return np.asarray(R.T * np.sign(np.diag(R)))
+
+
+def nearest_integers(
+    B: Integers, y: Floats, q: float, sd: float, detail: dict[str, Any]
+) -> tuple[Integers, Floats | None]:
+    """Return a better reduced basis B' and the integers m = B'(y - e)/q of the shortest error e, of deviation `sd`.
+
+    B (M, N) is reduced while that pays, then searched with pruning. m is None where the search finds nothing or has
+    more than 2^`MOST_NODES` nodes. `detail` gets block size, nodes and chance of success.
+    """
+    from hardness.kernels.lattice import nearest
+
+    price = inf
+    for beta, basis in ladder(B):
+        B, L, before = basis, triangular(basis), price
+        search = pruning(np.log(np.diag(L)), sd / q, log2_reduction_nodes(beta, len(B)))
+        price = search.log2_price
+        # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
+        if price > before + log2(0.875) and search.log2_nodes < MOST_NODES:
+            break
+    detail |= {
+        "block_size": beta,
+        "log2_nodes": round(search.log2_nodes, 1),
+        "chance": round(search.chance, 3),
+    }
+    if search.log2_nodes > MOST_NODES:
+        return B, None
+    m, norm, _ = nearest(L, B @ y / q, search.bounds, int(2**MOST_NODES))
+    return B, m if np.isfinite(norm) else None

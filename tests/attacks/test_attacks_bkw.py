@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from hardness import attack
 from hardness.attacks.acceptance import trusted
-from hardness.attacks.bkw import bkw_stream
-from hardness.attacks.bkw_plan import bias_of, plan
-from hardness.attacks.bkw_solve import ascend, peaks, share, step, sums, vanishing
+from hardness.attacks.bkw import ascend, bkw_stream, peaks, share, step, sums, vanishing
+from hardness.attacks.bkw_cost import LOG2_ROWS_SEARCHED, bias_of, plan
 from hardness.attacks.equations import extract, labels
 from hardness.attacks.packed import Packed, Stream, pack, turns, words_for
 from hardness.families.linear import span
@@ -127,7 +126,7 @@ def test_rows_that_vanish_are_picked():
 
 def test_plans_get_costlier_and_end():
     for q, p, ends in ((97, 2, 67), (97, 8, 95)):
-        chosen = [plan(n, bias_of(q, p), 0, inf) for n in range(20, 110, 3)]
+        chosen = [plan(n, bias_of(q, p), 0, LOG2_ROWS_SEARCHED) for n in range(20, 110, 3)]
         seconds = [inf if c is None else c.seconds for c in chosen]
         assert all(later >= 0.9 * earlier for earlier, later in pairwise(seconds))
         assert all((c is None) for n, c in zip(range(20, 110, 3), chosen, strict=True) if n > ends)

@@ -9,12 +9,18 @@ from attack_examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardness.attacks.acceptance import polish, trimmed
 from hardness.attacks.equations import extract
-from hardness.attacks.finish import polish, trimmed
-from hardness.attacks.lattice import lattice
-from hardness.attacks.lattice_plan import forecast
-from hardness.attacks.lattice_solve import Rows, decode, lookup
-from hardness.attacks.reduction import ladder, orthogonal_basis, triangular
+from hardness.attacks.lattice import (
+    Rows,
+    decode,
+    ladder,
+    lattice,
+    lookup,
+    orthogonal_basis,
+    triangular,
+)
+from hardness.attacks.lattice_cost import forecast
 from hardness.kernels.lattice import nearest
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("fpylll") is None, reason="extra `lattice`")

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.attacks import bkw_plan, lattice_plan
-from hardness.attacks.cost import LOG2_OPERATIONS_A_SECOND
-from hardness.attacks.estimates.candidates import rows_a_candidate
+from hardness.attacks import bkw_cost, lattice_cost
+from hardness.attacks.cost import LOG2_OPERATIONS_A_SECOND, rows_a_candidate
 from hardness.attacks.estimates.rounding import rounding_error
-from hardness.attacks.estimates.table import cheapest, estimate, estimates
+from hardness.attacks.estimates.table import estimate, estimates
 from hardness.errors import InputError
 from hardness.instance.suite import entries
 
@@ -27,7 +26,7 @@ def rounding(n, q, p, noise=0.0, gadget="diag", weight=None):
 
 def assert_not_cheaper(easy, hard):
     """No attack gets cheaper between two lists of estimates; what fails or does not apply counts as infinite."""
-    for before, after in zip(easy, hard, strict=True):
+    for before, after in zip(easy.attacks, hard.attacks, strict=True):
         assert before.name == after.name
         if before.status == "not applicable" and after.status == "ok":
             assert before.name == "sq bound"  # below one query
@@ -73,7 +72,7 @@ def test_rounding_estimates_increase(n, modulus, noise, more, gadget, weight):
 )
 def test_every_attack_is_listed_with_a_finite_figure_or_none(n, kind):
     """Bounds and tries beyond 2^1024 are figures like any other; at the smallest sizes nothing divides by zero."""
-    lines = estimates({"dim": n + 1, "heads": 2 * ((n + 1) // 2), "gadget": "dot"} | kind)
+    lines = estimates({"dim": n + 1, "heads": 2 * ((n + 1) // 2), "gadget": "dot"} | kind).attacks
     assert {"sq bound", "exhaustive", "meet in the middle", "gaussian"} <= {line.name for line in lines}
     for line in lines:
         assert line.status in ("ok", "failed", "not priced", "not applicable")
@@ -106,16 +105,17 @@ def test_rows_a_candidate_bound_the_sequential_test(bias):
 
 def test_exhaustive_search_pays_for_the_noise():
     """2^23.3 supports of 13 in 26, each for 2 ln 2/(1 - 2η)² rows: one transform is cheaper."""
-    lines = {e.name: e for e in estimates(parity(26, 13, 0.498))}
+    table = estimates(parity(26, 13, 0.498))
+    lines = {e.name: e for e in table.attacks}
     assert lines["exhaustive"].log2_time == pytest.approx(
         log2(comb(26, 13) * 2 * log(2) / 0.004**2), abs=0.01
     )
-    assert cheapest(list(lines.values())).name == "lf2"
+    assert table.cheapest.name == "lf2"
     # Where a wrong candidate takes 2^16 rows, so does one of elimination, and halves that meet by chance.
     assert lines["lpn pooled gauss"].log2_time > 26 * -log2(1 - 0.498) + 16
     assert lines["meet in the middle"].log2_time > log2(comb(26, 7)) - 4 + 16
     noisy, exact = (
-        next(e for e in estimates(rounding(9, 97, 97, n)) if e.name == "exhaustive") for n in (20, 0)
+        next(e for e in estimates(rounding(9, 97, 97, n)).attacks if e.name == "exhaustive") for n in (20, 0)
     )
     assert noisy.log2_time > exact.log2_time + 2
 
@@ -139,9 +139,9 @@ def test_the_suite_states_what_the_cheapest_attack_is_estimated_to_cost():
 def test_estimates_lie_at_or_below_what_the_attack_predicts_of_itself():
     """Without limits nothing costs more than within them, but for blocks and coordinates that are searched coarsely."""
     for n, p in ((28, 2), (40, 4), (60, 8)):
-        held = bkw_plan.streamed(n, bkw_plan.bias_of(97, p), 0)
-        free = bkw_plan.unbounded(n, bkw_plan.bias_of(97, p), 0)
+        held = bkw_cost.plan(n, bkw_cost.bias_of(97, p), 0, inf)
+        free = bkw_cost.price(n, bkw_cost.bias_of(97, p), 0)
         assert -3 < free.time - LOG2_OPERATIONS_A_SECOND - log2(held.seconds) < 0.5
         error = rounding_error(97, p) / 97
-        held, free = lattice_plan.streamed(n, error, False), lattice_plan.unbounded(n, error, False)
+        held, free = lattice_cost.forecast(n, inf, error, False), lattice_cost.price(n, error, False)
         assert -3 < free.time - LOG2_OPERATIONS_A_SECOND - log2(held.seconds) < 0.5

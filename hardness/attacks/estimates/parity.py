@@ -1,4 +1,4 @@
-"""What attacks on hidden parities cost: equations over GF(2), exact or with flipped labels.
+"""Prices of attacks on hidden parities: equations over GF(2), exact or with flipped labels.
 
 With the parity of all coordinates a label of S is one of its complement, so s is the smaller of |S| and n - |S| here.
 """
@@ -10,8 +10,7 @@ from math import comb, inf, log, log2
 import numpy as np
 
 from hardness.attacks import Public
-from hardness.attacks.cost import UNREACHED, Line, Log2Cost
-from hardness.attacks.estimates.candidates import log2_rows_to_test, rows_a_candidate
+from hardness.attacks.cost import UNREACHED, Line, Log2Cost, log2_rows_to_test, rows_a_candidate
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.families.linear import HiddenSet
 from hardness.sq.bounds.switches import top_eigenvalue
@@ -25,12 +24,12 @@ NOT_COUNTED = "the bound is below one query"
 
 
 def guarantee(public: Public) -> str:
-    """What a cryptographic hypothesis says of hidden parities."""
+    """Return what a cryptographic hypothesis guarantees for hidden parities."""
     return "no cryptographic hypothesis: noiseless parity is easy by elimination, noisy parity is the LPN problem"
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """(name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
+    """Return (name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
     n, size = int(public["dim"]) - 1, HiddenSet.of(public).sparsity or 0
     eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
     it = _Noisy(n, min(size, n - size), eta, mu)
@@ -76,17 +75,17 @@ class _Noisy:
 
     @property
     def log2_test(self) -> float:
-        """log2 of the informative rows on which the right set stands out."""
+        """Return log2 of the informative rows on which the right set stands out."""
         return log2_rows_to_test(self.log2_sets, self.bias)
 
 
 def collisions(n: int, s: int, eta: float) -> Log2Cost:
-    """What collisions of samples cost on a parity of s out of n bits, labels flipped with probability `eta`."""
+    """Return the cost of collisions of samples on a parity of s out of n bits with flip probability `eta`."""
     return _guessed(_Noisy(n, min(s, n - s), eta, 0.0), _lf2)
 
 
 def _query_bound(n: int, s: int, eta: float, mu: float, tolerance: float) -> Log2Cost | str:
-    """Queries that no strategy can do without; biased products lower it by the top eigenvalue of theory 2.9."""
+    """Return the queries that every strategy needs; biased products lower it by the top eigenvalue of theory 2.9."""
     N = comb(n, s)
     if N == 1:
         return NOT_COUNTED
@@ -109,7 +108,7 @@ def _middle(it: _Noisy) -> Log2Cost:
 
 
 def _means(it: _Noisy) -> Log2Cost | str:
-    """The C(n, k) means of label times the centred products of k coordinates, for the best k (theory 2.9).
+    """Return the cost of C(n, k) means of label times k centred coordinates, for the best k (theory 2.9).
 
     In units of its standard deviation a mean is (1-2η) μ^(s-k) (1-μ²)^(k/2) inside S and 0 elsewhere.
     """
@@ -133,7 +132,7 @@ def _elimination(it: _Noisy) -> Log2Cost | str:
 
 
 def _guessed(it: _Noisy, cost: Callable[[_Noisy, int], Log2Cost]) -> Log2Cost:
-    """The cheapest of guesses that some `kept` coordinates hold S: one in C(n, s)/C(kept, s) is right."""
+    """Return the cost of the cheapest guess that some `kept` coordinates hold S: one in C(n, s)/C(kept, s) is right."""
     best = cost(it, it.n)
     for kept in (kept for kept in FEWER if max(it.s, 1) <= kept < it.n):
         price, log2_guesses = cost(it, kept), it.log2_sets - log2(comb(kept, it.s))
@@ -149,7 +148,9 @@ def _pooled(it: _Noisy, n: int) -> Log2Cost:
 
 
 def _lf2(it: _Noisy, n: int) -> Log2Cost:
-    """The best number of steps: 2^{b+1} samples keep their number in one that cancels b bits; the rest is transformed.
+    """Return the cost of the best number of steps and a transform of the rest.
+
+    2^{b+1} samples keep their number in a step that cancels b bits.
 
     Sums of 2^i rows have products of mean μ^(2^i), and two of them agree in a coordinate with probability
     (1 + μ^(2^(i+1)))/2: where products are biased a step of b bits cancels more than b coordinates.

@@ -1,4 +1,4 @@
-"""What attacks on rounded inner products cost: equations mod q of which a label shows one of p levels."""
+"""Prices of attacks on rounded inner products: equations mod q of which a label shows one of p levels."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,13 +6,16 @@ from math import comb, erfc, exp, inf, log, log2, pi, sqrt
 
 import numpy as np
 
-from hardness.attacks import Public
-from hardness.attacks.bkw_plan import bias_of
-from hardness.attacks.bkw_plan import unbounded as unbounded_bkw
-from hardness.attacks.cost import UNREACHED, Line, Log2Cost, NotPriced
+from hardness.attacks import Public, bkw_cost, lattice_cost
+from hardness.attacks.cost import (
+    UNREACHED,
+    Line,
+    Log2Cost,
+    NotPriced,
+    log2_rows_to_test,
+    rows_a_candidate,
+)
 from hardness.attacks.estimates import parity
-from hardness.attacks.estimates.candidates import log2_rows_to_test, rows_a_candidate
-from hardness.attacks.lattice_plan import unbounded as unbounded_lattice
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.linear import HiddenVector
 from hardness.gadgets.modular import preimages
@@ -25,7 +28,7 @@ MEASURED = "2^30 operations to a second of one core, held to measured seconds; r
 
 
 def guarantee(public: Public) -> str:
-    """What the cryptographic hypothesis guarantees for the short public vectors of an instance (theory 4.2).
+    """Return what the cryptographic hypothesis guarantees for the short public vectors of an instance (theory 4.2).
 
     >>> guarantee({"dim": 65, "modulus": 97})[:59]
     'LWE with binary public vectors in dimension n is as hard as'
@@ -39,8 +42,8 @@ def guarantee(public: Public) -> str:
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """(name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
-    it = _Rounded(public)
+    """Return (name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
+    it = _Rounded.of(public)
     return [
         (
             "sq bound",
@@ -73,7 +76,9 @@ def lines(public: Public, tolerance: float) -> list[Line]:
         (
             "bkw",
             f"integer BKW with a grid transform; {MEASURED}; bkw.py",
-            lambda: unbounded_bkw(it.n, bias_of(it.q, it.p, it.noise) * (1 - it.error_mass), int(it.dot)),
+            lambda: bkw_cost.price(
+                it.n, bkw_cost.bias_of(it.q, it.p, it.noise) * (1 - it.error_mass), int(it.dot)
+            ),
         ),
         (
             "lf2",
@@ -90,53 +95,37 @@ def lines(public: Public, tolerance: float) -> list[Line]:
 
 @dataclass(frozen=True)
 class _Rounded:
-    """The public parameters of a rounding instance, and what costs follow from."""
+    """Rounding of n coordinates mod q to p levels; a sparse secret has `weight`, `heads` are None if none is short."""
 
-    public: Public
+    n: int
+    q: int
+    p: int
+    weight: int | None
+    noise: float
+    dot: bool
+    heads: int | None
 
-    @property
-    def n(self) -> int:
-        return int(self.public["dim"]) - 1
-
-    @property
-    def q(self) -> int:
-        return int(self.public["modulus"])
-
-    @property
-    def p(self) -> int:
-        return int(self.public["levels"])
-
-    @property
-    def weight(self) -> int | None:
-        return HiddenVector.of(self.public).sparsity
-
-    @property
-    def noise(self) -> float:
-        return float(self.public.get("noise") or 0.0)
-
-    @property
-    def dot(self) -> bool:
-        return bool(self.public.get("gadget") == "dot")
+    @classmethod
+    def of(cls, public: Public) -> "_Rounded":
+        """Parse public parameters."""
+        it = HiddenVector.of(public)
+        return cls(int(public["dim"]) - 1, it.q, it.p, it.sparsity, it.noise, it.gadget == "dot", it.heads)
 
     @cached_property
     def error(self) -> float:
-        """Standard deviation of a label's error."""
+        """Return the standard deviation of a label's error."""
         return rounding_error(self.q, self.p, self.noise)
-
-    @property
-    def heads(self) -> int | None:
-        return HiddenVector.of(self.public).heads
 
     @cached_property
     def deviation(self) -> float:
-        """Standard deviation of the level ⟨w, u⟩ of a typical secret, with label noise."""
+        """Return the standard deviation of the level ⟨w, u⟩ of a typical secret, with label noise."""
         support = self.n if self.weight is None else self.weight
         entry = (0.5 if self.dot else 0.25) * (self.q**2 - 1) / 12
         return sqrt(support * entry + self.noise**2)
 
     @cached_property
     def error_mass(self) -> float:
-        """How many labels are wrong for want of heads, typically: most of those beyond the cells that heads make."""
+        """Return the typical share of labels wrong for want of heads: most of those beyond the cells of the heads."""
         if self.heads is None:
             return 0.0
         reach = (self.heads + 1) * self.q / self.p / 2
@@ -148,7 +137,7 @@ class _Rounded:
 
     @property
     def harmonic(self) -> float:
-        """The bias that the right secret's error leaves the first harmonic; a wrong one's residues are uniform."""
+        """Return the bias that the right secret's error leaves the first harmonic; that of a wrong one is 0."""
         return exp(-min(2 * (pi * self.error / self.q) ** 2, 300.0)) * (1 - min(self.error_mass, 0.999))
 
     def needs_whole_labels(self) -> None:
@@ -160,7 +149,7 @@ class _Rounded:
 
     @property
     def log2_test(self) -> float:
-        """log2 of the informative rows on which the right secret stands out."""
+        """Return log2 of the informative rows on which the right secret stands out."""
         return log2_rows_to_test(self.log2_secrets, self.harmonic)
 
 
@@ -204,7 +193,7 @@ def _elimination(it: _Rounded) -> Log2Cost | str:
 
 
 def _junta(it: _Rounded) -> Log2Cost | str:
-    """C(n, k) correlations of labels with products of k coordinates for the best k, and a table of 2^h labels.
+    """Return the cost of C(n, k) correlations with products of k coordinates, the best k, and a table of 2^h labels.
 
     A label of h coordinates has variance r^(h-k) (1-r)^k on the products of k of them, in the mean over secrets, r
     being the mean of |E exp(2πi a w_j u_j/q)|² over w_j != 0: half of it for diag, 3/8 for dot, where q is large. Many
@@ -230,7 +219,7 @@ def _junta(it: _Rounded) -> Log2Cost | str:
 
 
 def _few_heads(it: _Rounded) -> Log2Cost | str:
-    """Rows on which means of label times coordinate, or times two of them, point to the secret: n/ρ₁² or n/ρ₂²."""
+    """Return the cost of means of label times one coordinate, or two, on n/ρ₁² or n/ρ₂² rows."""
     if it.heads is None or it.error_mass < NO_HEADS:
         return "no label is wrong for want of heads"
     best = UNREACHED
@@ -242,7 +231,7 @@ def _few_heads(it: _Rounded) -> Log2Cost | str:
 
 
 def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float, float]:
-    """The shares ρ₁², ρ₂² of a level's variance that are linear and quadratic in a normal level ⟨w, u⟩ (theory 1.4).
+    """Return the shares ρ₁², ρ₂² of a level's variance, linear and quadratic in a normal ⟨w, u⟩ (theory 1.4).
 
     Of the levels the one is taken that shows most; the mean of ⟨w, u⟩ lies anywhere between two turns of the levels.
 
@@ -268,7 +257,7 @@ def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float,
 
 
 def _linearization(it: _Rounded) -> Log2Cost | str:
-    """On the level of fewest residues, c of them, Π (⟨w, u⟩ - r) = 0: one linear equation in the products of u."""
+    """Return the cost of one linear equation in products of u a row: Π (⟨w, u⟩ - r) = 0 on the level of fewest r."""
     if it.noise:
         return "label noise: a level's polynomial does not vanish"
     it.needs_whole_labels()
@@ -281,7 +270,7 @@ def _linearization(it: _Rounded) -> Log2Cost | str:
 
 
 def _parity(it: _Rounded) -> Log2Cost | str:
-    """Equations mod 2: label noise flips a label where its rounded normal is odd, few heads where they stop short."""
+    """Return the cost mod 2: noise flips a label where its rounded normal is odd, few heads where they stop short."""
     if it.q != 2:
         return "labels are no parities: q > 2"
     # The mean of (-1)^e of a rounded normal e, by Poisson's sum: its first two terms, right within .03.
@@ -292,11 +281,11 @@ def _parity(it: _Rounded) -> Log2Cost | str:
 
 def _lattice(it: _Rounded) -> Log2Cost:
     it.needs_whole_labels()
-    return unbounded_lattice(it.n, max(it.error, 0.2) / it.q, it.dot)
+    return lattice_cost.price(it.n, max(it.error, 0.2) / it.q, it.dot)
 
 
 def rounding_error(q: int, p: int, noise: float = 0.0) -> float:
-    """Standard deviation of the error of a label: uniform on the residues of its level, centred (references B3).
+    """Return the deviation of a label's error, uniform on the residues of its level, centred (references B3).
 
     The variance is (w² - 1)/12 at a level of w residues, averaged over residues; label noise adds its own.
 

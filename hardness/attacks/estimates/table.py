@@ -1,9 +1,9 @@
-"""What every attack on an instance costs, in bits, as one table: `hardness.estimate`.
+"""The prices of all attacks on an instance, in bits, as one table: `hardness.estimate`.
 
 A failed estimate is listed as failed: it says nothing about hardness.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from importlib.metadata import version
@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from hardness import families
 from hardness.attacks import Public
-from hardness.attacks.cost import EstimateFailed, Log2Cost, NotPriced
+from hardness.attacks.cost import EstimateFailed, Line, NotPriced
 from hardness.attacks.equations import stated
 from hardness.attacks.estimates import parity, rounding
 from hardness.errors import InputError
@@ -23,11 +23,9 @@ from hardness.io.rounding import at_least_power
 from hardness.sq.tolerance import check_tolerance
 
 TOLERANCE = 0.05
-MODELS: dict[type[Hidden], Any] = {
-    HiddenSet: parity,
-    HiddenVector: rounding,
-}  # by how labels show the equations
-# What an estimate depends on, beside what labels require; the heads of a rounding instance are not among them.
+# By the way in which labels show the equations
+MODELS: dict[type[Hidden], Any] = {HiddenSet: parity, HiddenVector: rounding}
+# Parameters that an estimate depends on, beside those that labels require; the heads of rounding are not among them.
 COUNTED = ("family", "dim", "gadget", "modulus", "levels", "weight", "noise", "flip")
 
 
@@ -47,55 +45,31 @@ class Estimate:
     status: str
     source: str
 
+    @classmethod
+    def of(cls, line: Line) -> "Estimate":
+        """Compute the cost of an attack, or the reason why it has none."""
+        name, source, compute = line
+        try:
+            cost = compute()
+        except EstimateFailed as error:
+            return cls(name, None, None, None, "failed", f"{source}: {error}")
+        except NotPriced as reason:
+            return cls(name, None, None, None, "not priced", str(reason))
+        if isinstance(cost, str):
+            return cls(name, None, None, None, "not applicable", cost)
+        return cls(name, cost.time, cost.memory, cost.samples, "ok", source)
 
-def estimates(public: Public, tolerance: float = TOLERANCE) -> list[Estimate]:
-    """Estimates of all attacks on an instance with the `public` parameters; `tolerance` is the SQ bound's τ.
-
-    Raises `InputError` for a family without a hidden linear secret.
-
-    >>> public = {"family": "parity", "dim": 64, "heads": 12, "gadget": "diag", "flip": 0.0}
-    >>> [(e.name, round(e.log2_time)) for e in estimates(public) if e.status == "ok"][:2]
-    [('sq bound', 36), ('exhaustive', 42)]
-    """
-    model = MODELS[_coding(public)]
-    return [_line(name, source, compute) for name, source, compute in model.lines(public, tolerance)]
-
-
-def _coding(public: Public) -> type[Hidden]:
-    """Return how labels show the secret. Raises `InputError` where no costs are known for that."""
-    coding = stated(public)
-    if coding is None or coding not in MODELS:
-        raise InputError(
-            f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding"
-        )
-    return coding
-
-
-def cheapest(lines: list[Estimate]) -> Estimate | None:
-    """The cheapest attack of those whose estimate is ok; None if there is none. The bound on queries is no attack.
-
-    >>> cheapest(estimates({"family": "parity", "dim": 64, "heads": 12, "gadget": "diag", "flip": 0.0})).name
-    'gaussian'
-    """
-    able = [e for e in lines if e.log2_time is not None and e.name != "sq bound"]
-    return min(able, key=lambda e: e.log2_time or 0.0, default=None)
-
-
-def _line(name: str, source: str, compute: Callable[[], Log2Cost | str]) -> Estimate:
-    try:
-        cost = compute()
-    except EstimateFailed as error:
-        return Estimate(name, None, None, None, "failed", f"{source}: {error}")
-    except NotPriced as reason:
-        return Estimate(name, None, None, None, "not priced", str(reason))
-    if isinstance(cost, str):
-        return Estimate(name, None, None, None, "not applicable", cost)
-    return Estimate(name, cost.time, cost.memory, cost.samples, "ok", source)
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """Return time, memory and examples as powers of 2; the queries of the lower bound are rounded down."""
+        if self.name == "sq bound" and self.log2_time is not None:
+            return f"{at_least_power(self.log2_time):6}", bits(self.log2_memory), bits(self.samples)
+        return bits(self.log2_time), bits(self.log2_memory), bits(self.samples)
 
 
 @dataclass(frozen=True, repr=False)
 class Estimates:
-    """The estimates of all attacks, the `cheapest` of those that are attacks and ok, and what they were made of."""
+    """The estimates of all attacks, the `cheapest` of those that are attacks and ok, and their parameters."""
 
     attacks: list[Estimate]
     cheapest: Estimate | None
@@ -105,10 +79,9 @@ class Estimates:
 
     @property
     def lines(self) -> list[str]:
-        """One line an attack, for people; the cheapest and the guarantee last."""
+        """Return one line an attack, for people; the cheapest and the guarantee last."""
         costs = [
-            f"{e.name:38} {_time(e)} time  {bits(e.log2_memory)} memory  {bits(e.samples)} examples  "
-            f"{e.status}: {e.source}"
+            f"{e.name:38} {e.cells[0]} time  {e.cells[1]} memory  {e.cells[2]} examples  {e.status}: {e.source}"
             for e in self.attacks
         ]
         return [*costs, f"cheapest: {self._cheapest}", self.guarantee]
@@ -123,16 +96,40 @@ class Estimates:
         return f"Estimates({self.parameters.get('family')}, {len(self.attacks)} attacks; cheapest: {self._cheapest})"
 
     def _repr_html_(self) -> str:
-        cells = ([e.name, _time(e), bits(e.log2_memory), bits(e.samples), e.status] for e in self.attacks)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in cells)
+        rows = ([e.name, *e.cells, e.status] for e in self.attacks)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         head = "".join(f"<th>{name}</th>" for name in ("attack", "time", "memory", "examples", "estimate"))
         return f"<table><caption>{escape(repr(self))}</caption><tr>{head}</tr>{body}</table>"
+
+
+def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:
+    """Return the estimates of all attacks on an instance with `public` parameters; `tolerance` is the SQ bound's τ.
+
+    The bound on queries is no attack, and never the cheapest. Raises `InputError` for a family without a hidden linear
+    secret.
+
+    >>> public = {"family": "parity", "dim": 64, "heads": 12, "gadget": "diag", "flip": 0.0}
+    >>> table = estimates(public)
+    >>> [(e.name, round(e.log2_time)) for e in table.attacks if e.status == "ok"][:2], table.cheapest.name
+    ([('sq bound', 36), ('exhaustive', 42)], 'gaussian')
+    """
+    linear = stated(public)
+    if linear is None or linear not in MODELS:
+        raise InputError(
+            f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding"
+        )
+    model = MODELS[linear]
+    costs = [Estimate.of(line) for line in model.lines(public, tolerance)]
+    able = [e for e in costs if e.log2_time is not None and e.name != "sq bound"]
+    cheapest = min(able, key=lambda e: e.log2_time or 0.0, default=None)
+    known = {name: public[name] for name in dict.fromkeys((*COUNTED, *linear.requires)) if name in public}
+    return Estimates(costs, cheapest, model.guarantee(public), known, version("attention-hardness"))
 
 
 def estimate(
     target: str | Path | Instance | Family, *, tolerance: float = TOLERANCE, **parameters: Any
 ) -> Estimates:
-    """What every attack costs, in bits, on an instance, its file, or a family (by name with its `parameters`).
+    """Return the prices of all attacks on an instance, its file, or a family (by name with its `parameters`).
 
     `tolerance` is that of the bound on statistical queries, in (0, 1]. Raises `InputError` for a family without a
     hidden linear secret.
@@ -154,21 +151,11 @@ def estimate(
         public = asdict(cast(Any, target))
     # A class may give itself any name; costs are those of the family that is registered.
     public["family"] = families.name_of(target.family if isinstance(target, Instance) else target)
-    costs, coding = estimates(public, tolerance), _coding(public)
-    known = {name: public[name] for name in dict.fromkeys((*COUNTED, *coding.requires)) if name in public}
-    guarantee = MODELS[coding].guarantee(public)
-    return Estimates(costs, cheapest(costs), guarantee, known, version("attention-hardness"))
-
-
-def _time(estimate: Estimate) -> str:
-    """Operations of an attack; queries of the lower bound, rounded down."""
-    if estimate.name == "sq bound" and estimate.log2_time is not None:
-        return f"{at_least_power(estimate.log2_time):6}"
-    return bits(estimate.log2_time)
+    return estimates(public, tolerance)
 
 
 def bits(value: float | None) -> str:
-    """log2 of a count as a power.
+    """Return log2 of a count as a power.
 
     >>> bits(19.04), bits(None)
     ('2^19.0', '     -')

@@ -1,13 +1,13 @@
-"""What integer BKW costs before it runs: signal, score and seconds of steps, and the best steps under two questions.
+"""The price of integer BKW: signal, score and seconds of steps and grid (theory 4.3).
 
-`plan` and `streamed` say what this machine will do: whole coordinates, rows at hand, a bound on rows held. `unbounded`
-says what no machine could better by much: blocks of real length, memory free. Both price the same rows (theory 4.3).
+`plan` says what this machine will do: whole coordinates, rows at hand, a bound on rows held. `price` serves estimates
+at any size: blocks of real length, memory free. Both price the same rows.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from math import ceil, comb, exp, floor, log, log2, pi, sqrt
+from math import ceil, comb, exp, floor, inf, log, log2, pi, sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -25,27 +25,25 @@ from hardness.gadgets.modular import preimages
 Floats = NDArray[np.float64]
 Number = TypeVar("Number", float, Floats)  # all laws hold for numbers and arrays alike
 
-# log2 of rows and of a grid's cells, as far as one may look
-LOG2_ROWS_SEARCHED, LOG2_CELLS_SEARCHED = 60.0, 30.0
+LOG2_ROWS_SEARCHED, LOG2_CELLS_SEARCHED = 60.0, 30.0  # log2 of rows and of grid cells, the largest looked at
 LOG2_ROWS_HELD = 24.0  # log2 of the rows held at a time, about a gigabyte
-LOG2_CELLS, FINEST = 24, 64  # of the grid's table, 128 MB; angles of a coordinate, at most
-SIGNAL, SCORE = 20.0, 6.5  # standard deviations: of the right angles, and of the grid's nearest cell
+LOG2_CELLS, FINEST = 24, 64  # log2 of the grid's cells, 128 MB; most angles of a coordinate
+SIGNAL, SCORE = 20.0, 6.5  # standard deviations needed: at the right angles, and at the grid's nearest cell
 STEPS = 8
 MOST_VANISH = 10
 # Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed.
 PER_FIELD, PER_ROW, PER_CELL = 3e-9, 2.5e-7, 1.2e-7
-# Without bounds: log2 of rows, coordinates on which rows may be chosen to vanish. One list for all n: monotone in n.
-LOG2_ROWS_UNBOUNDED = np.arange(8, 4000) / 4
-VANISH_UNBOUNDED = (0, 4, 8, 14, 20, 32, 48, 72, 108)
+# For estimates: log2 of rows, and coordinates on which rows are chosen to vanish. One list for all n: monotone in n.
+ESTIMATED_ROWS = np.arange(8, 4000) / 4
+ESTIMATED_VANISH = (0, 4, 8, 14, 20, 32, 48, 72, 108)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """log2 of the rows before each step and at the end, coordinates cancelled a step, and the grid for what is left.
+    """log2 of the rows before each step and at the end, coordinates cancelled a step, and the grid for those left.
 
-    Rows are those of a stream whose last `vanish` coordinates are 0, where that is more than none.
-    `signal` is the expected sum of cosines at the right angles in standard deviations, `score` the same at the
-    nearest point of a random grid.
+    Rows are chosen to be 0 on the last `vanish` coordinates. `signal` is the expected sum of cosines at the right
+    angles in standard deviations, `score` the same at the nearest point of a random grid of g angles a coordinate.
     """
 
     rows: tuple[float, ...]
@@ -69,7 +67,7 @@ class Plan:
 
 
 def bias_of(q: int, p: int, noise: float = 0.0) -> float:
-    """r = E cos 2π(x - centre)/q over residues x, centre that of x's level; label noise multiplies it.
+    """Return r = E cos 2π(x - centre)/q over residues x, centre that of x's level; label noise multiplies it.
 
     >>> [round(bias_of(97, p), 3) for p in (2, 4, 8)]
     [0.637, 0.9, 0.975]
@@ -82,7 +80,7 @@ def bias_of(q: int, p: int, noise: float = 0.0) -> float:
 
 @cache
 def entropy(level: int) -> float:
-    """Collision entropy in bits of a coordinate that is a sum of 2^level half signs.
+    """Return the collision entropy in bits of a coordinate that is a sum of 2^level half signs.
 
     >>> [round(entropy(i), 3) for i in range(3)]
     [1.0, 1.415, 1.871]
@@ -92,9 +90,9 @@ def entropy(level: int) -> float:
 
 
 def cancelled(before: Number, after: Number, level: int) -> Number:
-    """Coordinates of `level` that a step cancels which makes 2^`after` rows of 2^`before`: pairs that agree on them.
+    """Return the coordinates of `level` that a step cancels which makes 2^`after` rows of 2^`before`.
 
-    Differences of ternary coordinates have laws that are symmetric, so that such rows match up to sign, too.
+    It pairs rows that agree on them; laws of ternary coordinates are symmetric, so rows match up to sign, too.
 
     >>> cancelled(20.0, 20.0, 0), round(cancelled(20.0, 20.0, 1), 1)
     (19.0, 14.1)
@@ -103,7 +101,7 @@ def cancelled(before: Number, after: Number, level: int) -> Number:
 
 
 def grid_loss(g: Number) -> Number:
-    """Mean of -ln cos x over |x| < π/2g: what each half sign of a coordinate loses off a grid of g >= 3 angles.
+    """Return the mean of -ln cos x over |x| < π/2g: the loss of each half sign off a grid of g >= 3 angles.
 
     The integral of the power series of -ln cos, to nine digits.
 
@@ -120,7 +118,7 @@ def grid_loss(g: Number) -> Number:
 
 
 def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
-    """ln of the sum of cosines at the right angles over 2^`log2_rows` rows, in standard deviations.
+    """Return ln of the sum of cosines at the right angles over 2^`log2_rows` rows, in standard deviations.
 
     A step squares the bias, and a cosine has variance 1/2.
 
@@ -131,22 +129,22 @@ def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
 
 
 def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
-    """The same at the nearest point of a random grid of g angles on `left` coordinates of `level`."""
+    """Return the same at the nearest point of a random grid of g angles on `left` coordinates of `level`."""
     return signal - 2.0**level * grid_loss(g) * left
 
 
 def row_seconds(n: Number) -> tuple[Number, Number]:
-    """Seconds of a row of n coordinates that enters a step, and of one that leaves it."""
+    """Return the seconds of a row of n coordinates that enters a step, and of one that leaves it."""
     return PER_ROW / 2 + n * PER_FIELD, PER_ROW + 3 * n * PER_FIELD
 
 
 def last_row_seconds(left: Number) -> Number:
-    """Seconds of a row of `left` coordinates in the transform and in the ascents after it, twelve passes."""
+    """Return the seconds of a row of `left` coordinates in the transform and the ascents after it, twelve passes."""
     return 12 * left * PER_FIELD
 
 
 def cell_seconds(cells: Number) -> Number:
-    """Seconds of a transform over so many cells, the second that is usually needed included."""
+    """Return the seconds of a transform over so many cells, and of the second one that is usually needed."""
     return 2 * cells * PER_CELL
 
 
@@ -159,11 +157,31 @@ def plan(
     log2_cells: float = LOG2_CELLS,
     margin: float = 1.0,
 ) -> Plan | None:
-    """The cheapest plan for n coordinates of `level` from 2^`available` rows, never holding more than 2^`held`.
+    """Return the cheapest plan for n coordinates of `level` from 2^`available` rows, at most 2^`held` held at a time.
 
-    None if no number of steps leaves a signal `margin` times as strong as is needed where all labels are right. More
-    rows cancel more coordinates a step; a step squares the bias.
+    None if no number of steps leaves a signal `margin` times as strong as is needed where all labels are right. With
+    `available` infinite rows come from a stream: those that vanish on b coordinates, one of 2^b, leave n - b, at the
+    price of 2^b draws and of no bias, where a difference would square it. A file's rows are too few to be passed over.
+
+    >>> plan(68, bias_of(97, 2), 0, inf).vanish >= 3, plan(68, bias_of(97, 2), 0, 60.0)
+    (True, None)
     """
+    cheapest: Plan | None = None
+    stream = available == inf
+    for b in range(min(MOST_VANISH, n - 1) + 1 if stream else 1):
+        rest = _all_rows(n - b, bias, level, min(available, LOG2_ROWS_SEARCHED), held, log2_cells, margin)
+        if rest is None:
+            continue
+        drawing = 2 ** (rest.rows[0] + 1 + b) * EXAMPLE_SECONDS if stream else 0.0
+        if cheapest is None or rest.seconds + drawing < cheapest.seconds:
+            cheapest = replace(rest, vanish=b, seconds=rest.seconds + drawing)
+    return cheapest
+
+
+def _all_rows(
+    n: int, bias: float, level: int, available: float, held: float, log2_cells: float, margin: float
+) -> Plan | None:
+    """Return the cheapest plan of any number of steps from all rows: more of them cancel more, a step squares bias."""
     cheapest: Plan | None = None
     for steps in range(STEPS + 1):
         fewest = 2 * log2(margin * SIGNAL / bias ** (2**steps) / sqrt(2))
@@ -180,31 +198,10 @@ def plan(
     return cheapest
 
 
-def streamed(
-    n: int, bias: float, level: int, held: float = LOG2_ROWS_HELD, margin: float = 1.0
-) -> Plan | None:
-    """The cheapest plan where examples come from a stream: rows that vanish on b coordinates, one of 2^b, leave n - b.
-
-    A row chosen so costs 2^b draws and no bias, where a difference would square it.
-
-    >>> streamed(68, bias_of(97, 2), 0).vanish >= 3, plan(68, bias_of(97, 2), 0, 60.0)
-    (True, None)
-    """
-    cheapest: Plan | None = None
-    for b in range(min(MOST_VANISH, n - 1) + 1):
-        rest = plan(n - b, bias, level, LOG2_ROWS_SEARCHED, held, margin=margin)
-        if rest is None:
-            continue
-        drawing = 2 ** (rest.rows[0] + 1 + b) * EXAMPLE_SECONDS
-        if cheapest is None or rest.seconds + drawing < cheapest.seconds:
-            cheapest = replace(rest, vanish=b, seconds=rest.seconds + drawing)
-    return cheapest
-
-
 def _steps(
     level: int, top: float, steps: int, rows: list[float], blocks: list[int], left: int
 ) -> Iterator[tuple[list[float], list[int]]]:
-    """All ways to round the blocks of `steps` steps so that no fewer than half of 2^top rows are left after any."""
+    """Yield all ways to round the blocks of `steps` steps, at least half of 2^top rows left after each."""
     if steps == 0:
         yield rows, blocks
         return
@@ -219,7 +216,7 @@ def _steps(
 def _with_grid(
     n: int, bias: float, level: int, rows: list[float], blocks: list[int], log2_cells: float
 ) -> Plan | None:
-    """The plan of these steps with the finest grid on the coordinates left; None below three angles."""
+    """Return the plan of these steps with the finest grid on the coordinates left; None below three angles."""
     steps, left = len(blocks), n - sum(blocks)
     g = int(min(2 ** (log2_cells / left) + 1e-9, FINEST))
     if g < 3:
@@ -234,35 +231,32 @@ def _with_grid(
     return Plan(tuple(rows), tuple(blocks), left, g, exp(signal), exp(score), float(seconds), bias)
 
 
-def unbounded(n: int, bias: float, level: int) -> Log2Cost:
-    """Integer BKW with memory free and examples at the price of drawing them: the best number of steps, blocks of
-    real length, the best grid, and the best number of coordinates on which all rows are chosen to vanish.
+def price(n: int, bias: float, level: int) -> Log2Cost:
+    """Return the cost of integer BKW on a stream at any size, memory free: the best steps, blocks, grid and rows.
 
-    `bias` is r of theory 4.3, `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no number of steps leaves a
-    signal.
+    Blocks have real length. `bias` is r of theory 4.3, `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no
+    number of steps leaves a signal.
 
     >>> held = plan(40, bias_of(97, 2), 0, LOG2_ROWS_SEARCHED)
-    >>> unbounded(40, bias_of(97, 2), 0).time < log2(held.seconds) + LOG2_OPERATIONS_A_SECOND + 0.5
+    >>> price(40, bias_of(97, 2), 0).time < log2(held.seconds) + LOG2_OPERATIONS_A_SECOND + 0.5
     True
     """
     if bias <= 0:
         raise EstimateFailed("the noise leaves no bias that a float can hold")
     costs = [
         _in_steps(max(n - b, 1), b, bias, level, steps)
-        for b in VANISH_UNBOUNDED
+        for b in ESTIMATED_VANISH
         for steps in range(STEPS + 6)
     ]
     cheapest = min(costs, key=lambda cost: cost.time)
     if cheapest == UNREACHED:
-        raise EstimateFailed(
-            f"no number of steps leaves a signal within 2^{ceil(LOG2_ROWS_UNBOUNDED[-1])} rows"
-        )
+        raise EstimateFailed(f"no number of steps leaves a signal within 2^{ceil(ESTIMATED_ROWS[-1])} rows")
     return cheapest
 
 
 def _in_steps(n: int, vanish: int, bias: float, level: int, steps: int) -> Log2Cost:
-    """The same in n coordinates and so many steps, on rows that vanish on `vanish` others."""
-    T = LOG2_ROWS_UNBOUNDED  # every step makes as many rows as it was given; so grid cells may grow with them
+    """Return the cost of so many steps in n coordinates, on rows that vanish on `vanish` others."""
+    T = ESTIMATED_ROWS  # each step makes as many rows as it was given, so grid cells may grow with them
     seconds, left = np.zeros(len(T)), np.full(len(T), float(n))
     for i in range(steps):
         seconds += sum(row_seconds(left))

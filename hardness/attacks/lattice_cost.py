@@ -1,0 +1,267 @@
+"""The price of the lattice attack: profile of a reduced basis, pruned search, seconds until a trial succeeds.
+
+The orthogonal lattice of short public vectors contains vectors of Z^N, so its reduced basis does not fall geometrically
+to the end: b*_i = max(f, b_1 δ^(-2i)) with f = 1.05 √((n + M)/M). The volume is fixed: Σ ln b*_i = n ln(√(n + M)/2) for
+binary rows and n ln √((n + M)/2) for ternary rows (measured; theory 4.3).
+
+`forecast` prices what this machine runs: measured ranks and block sizes, searches of at most 2^28.5 nodes. `price` has
+neither limit and serves estimates. Both price trials by `log2_trials`.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from math import e, exp, inf, log, log2, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from hardness.attacks.cost import (
+    EXAMPLE_SECONDS,
+    LOG2_OPERATIONS_A_SECOND,
+    UNREACHED,
+    EstimateFailed,
+    Log2Cost,
+)
+
+Floats = NDArray[np.float64]
+
+HERMITE = {20: 1.0125, 30: 1.0122, 40: 1.0117}  # root Hermite factor by block size, measured
+SECONDS = {
+    20: 0.30,
+    30: 0.45,
+    40: 1.6,
+}  # of a reduction in rank 100, measured; grows with the cube of the rank
+MEASURED = max(SECONDS)
+PER_NODE, AROUND = 4e-8, 1.5  # seconds a search node; seconds of what is done once
+RANKS = tuple(range(100, 160, 10))
+SPARE = 1.5  # rows needed for each row that a trial draws
+QUANTILES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
+MOST_NODES = 28.5  # log2 of the nodes of one search: about fifteen seconds
+LEAST_CHANCE = 1e-4  # no search is priced as if it succeeded less often
+ESTIMATED_RANKS = (100, 120, 150, 200, 300, 450)
+ESTIMATED_BLOCKS = (20, 30, 40, 60, 80, 110, 150, 200, 280, 400)
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Bounds (M,) on squared norms, chance of success, log2 of the nodes, and log2 of the nodes a success costs."""
+
+    bounds: Floats
+    chance: float
+    log2_nodes: float
+    log2_price: float
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The cheapest way: coordinates `left`, rank M, block size, log2 of nodes a trial, chance, seconds in all."""
+
+    left: int
+    rank: int
+    block_size: int
+    log2_nodes: float
+    chance: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.left} coordinates, rank {self.rank}, block size {self.block_size}: a trial searches "
+            f"2^{self.log2_nodes:.1f} nodes and succeeds with {self.chance:.2g}, 2^{log2(self.seconds):.1f} s in all"
+        )
+
+
+def delta(beta: float) -> float:
+    """Return δ(β) = ((β/(2πe)) (πβ)^{1/β})^{1/(2(β-1))}, the root Hermite factor of BKZ-β, β > 40 (references B2).
+
+    >>> round(delta(406), 6)
+    1.003941
+    """
+    return float((beta / (2 * pi * e) * (pi * beta) ** (1 / beta)) ** (1 / (2 * (beta - 1))))
+
+
+def hermite(beta: int) -> float:
+    """Return δ of block size β: measured up to 40, beyond that as far below as the asymptotic formula says.
+
+    >>> hermite(40), round(hermite(60), 4)
+    (1.0117, 1.0107)
+    """
+    if beta <= MEASURED:
+        return HERMITE[beta]
+    return exp(log(HERMITE[MEASURED]) * log(delta(beta)) / log(delta(MEASURED + 1)))
+
+
+@cache
+def log_profile(n: int, M: int, beta: int, dot: bool) -> tuple[float, ...]:
+    """Return ln b*_i (M,), Gram-Schmidt lengths of a β-reduced basis of the orthogonal lattice of n + M rows.
+
+    >>> logs = np.array(log_profile(36, 120, 30, False))
+    >>> bool(np.isclose(logs.sum(), 36 * np.log(np.sqrt(156) / 2))), round(float(np.exp(logs[0] - logs[1])), 4)
+    (True, 1.0245)
+    """
+    volume = n * log(sqrt(n + M) / (sqrt(2) if dot else 2))
+    floor = log(1.05 * sqrt((n + M) / M))
+    if volume <= M * floor:  # so few coordinates that the basis is nearly orthogonal
+        return (volume / M,) * M
+    fall = 2 * log(hermite(beta)) * np.arange(M)
+    for k in range(M, 0, -1):  # the first k vectors lie above the floor
+        first = (volume - (M - k) * floor + fall[:k].sum()) / k
+        if first - fall[k - 1] >= floor:
+            break
+    return tuple(np.maximum(floor, first - fall))
+
+
+@cache
+def _quantiles(M: int) -> tuple[Floats, Floats]:
+    """Return χ² quantiles (A, M) of squared norms for each quantile, and the chances (A,) that all M of them hold."""
+    from scipy.stats import chi2
+
+    i = np.arange(1, M + 1)
+    levels = np.array([chi2.ppf(np.maximum(alpha, np.where(i == M, 0.999, 0)), i) for alpha in QUANTILES])
+    # A fixed stream: these chances are a numerical integral.
+    norms = np.cumsum(np.random.default_rng(0).standard_normal((4000, M)) ** 2, axis=1)
+    return levels, np.array([(norms <= level).all(axis=1).mean() for level in levels])
+
+
+def pruning(log_lengths: Floats, sd: float, log2_spent: float, limit: float = MOST_NODES) -> Pruning:
+    """Return the cheapest bounds of a search for an error of deviation `sd`, ln b*_i = `log_lengths` (M,).
+
+    The price is the number of nodes a success costs when a reduction worth 2^`log2_spent` nodes precedes every search.
+    Bounds with more than 2^`limit` nodes count only if all have more; then those with the fewest nodes are returned.
+    Nodes follow the Gaussian heuristic: volume of each level's ball over volume of the projected lattice.
+    """
+    levels, chances = _quantiles(len(log_lengths))
+    i = np.arange(1, len(log_lengths) + 1)
+    density = np.cumsum(log_lengths) - gammaln(i / 2 + 1)
+    nodes = np.logaddexp.reduce(i / 2 * np.log(pi * sd**2 * levels) + density, axis=1) / log(2)
+    price = np.logaddexp2(log2_spent, nodes) - np.log2(np.maximum(chances, LEAST_CHANCE))
+    few = nodes <= limit
+    k = int(np.argmin(np.where(few, price, inf) if few.any() else nodes))
+    return Pruning(sd**2 * levels[k], float(chances[k]), float(nodes[k]), float(price[k]))
+
+
+def log2_reduction_nodes(beta: int, M: int) -> float:
+    """Return log2 of the search nodes that a reduction in rank M is worth when the attack decides what to do next.
+
+    A fixed rate of exchange, measured once: no clock steers an attack, so its answer is equal everywhere.
+    """
+    in_rank_100 = 2.5e7 * {2: 0.3, 20: 0.6, 30: 1.0, 35: 1.3, 40: 5.0}[beta]
+    return log2(in_rank_100) + 3 * log2(M / 100)
+
+
+def log2_reduction_seconds(beta: int, M: int) -> float:
+    """Return log2 of the seconds of a reduction in rank M: measured up to block size 40, MATZOV's gates beyond."""
+    if beta <= MEASURED:
+        return log2(SECONDS[beta]) + 3 * log2(M / 100)
+    return matzov(beta, M) - LOG2_OPERATIONS_A_SECOND
+
+
+def matzov(beta: float, d: float) -> float:
+    """Return log2 gates of BKZ-β in dimension d, re-fitted list-decoding sieve (MATZOV): LLL + C²(d-β) 2^{aβ'+b}.
+
+    β' = β - β ln(4/3)/ln(β/(2πe)) remains after dimensions for free, C = 1/(1-2^-a) the price of progressive sieving.
+
+    >>> round(matzov(406, 998), 2)
+    143.77
+    """
+    a, b = 0.296135, 20.387886
+    # Dimensions for free are an asymptotic gain: at small β the formula promises too many.
+    free = min(beta * log(4 / 3) / log(beta / (2 * pi * e)), beta / 4)
+    C = 1 / (1 - 2**-a)
+    sieve = 2 * log2(C) + log2(max(d - beta, 1)) + a * (beta - free) + b
+    return float(np.logaddexp2(3 * log2(d), sieve))
+
+
+def log2_trials(search: Pruning, beta: int, M: int) -> float:
+    """Return log2 of the seconds until a trial succeeds: each one reduces with block size β in rank M and searches."""
+    trial = np.logaddexp2(log2_reduction_seconds(beta, M), log2(PER_NODE) + search.log2_nodes)
+    return float(trial) - log2(max(search.chance, LEAST_CHANCE))
+
+
+def drawn(b: int, left: int, M: int) -> int:
+    """Return the examples, half of them informative, of which enough vanish on b coordinates for trials in rank M."""
+    return (1 << b) * round(2 * SPARE) * (left + M)  # an integer: at large b no float holds it
+
+
+def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
+    """Return the cheapest way for n coordinates and `rows` informative rows; `error` is its sd as a share of q.
+
+    Rows to spare buy coordinates: those that vanish on b of them, a share 2^-b of all, form a problem in n - b. With
+    `rows` infinite examples come from a stream, and drawing them counts.
+
+    >>> few, free = forecast(44, 40_000, 0.144, False), forecast(44, inf, 0.144, False)
+    >>> free.left < few.left - 4, free.seconds < few.seconds / 100
+    (True, True)
+    """
+    return min(_ways(n, rows, error, dot), key=lambda way: way.seconds)
+
+
+def _ways(n: int, rows: float, error: float, dot: bool) -> Iterator[Forecast]:
+    """Yield the forecasts of all ranks, block sizes and numbers of coordinates given up that can be the cheapest."""
+    cheapest = inf
+    for b, M in product(range(max(n - 3, 1)), RANKS):
+        examples = drawn(b, n - b, M)
+        if b and examples > 2 * rows:
+            continue
+        drawing = examples * EXAMPLE_SECONDS if rows == inf else 0.0
+        if drawing > cheapest:
+            continue
+        for beta in HERMITE:
+            way = _forecast(n - b, error, dot, M, beta, drawing)
+            cheapest = min(cheapest, way.seconds)
+            yield way
+
+
+@cache
+def _forecast(left: int, error: float, dot: bool, M: int, beta: int, drawing: float) -> Forecast:
+    """Return the forecast in `left` coordinates, with the bounds that the attack itself will choose."""
+    search = pruning(np.array(log_profile(left, M, beta, dot)), error, log2_reduction_nodes(beta, M))
+    seconds = AROUND + 2.0 ** min(log2_trials(search, beta, M), 900.0) + drawing
+    return Forecast(left, M, beta, search.log2_nodes, search.chance, seconds)
+
+
+def price(n: int, error: float, dot: bool) -> Log2Cost:
+    """Return the cost of the attack on a stream at any size; `error` is the error's deviation as a share of q.
+
+    Beyond what is measured (`hermite`, `log2_reduction_seconds`) and with searches of any size, so that far out of
+    reach the figure is an upper bound. Raises `EstimateFailed` if nothing succeeds.
+
+    >>> bounded = forecast(40, inf, 0.144, False).seconds
+    >>> price(40, 0.144, False).time < log2(bounded) + LOG2_OPERATIONS_A_SECOND + 0.5
+    True
+    """
+    pairs: Iterable[tuple[int, int]] = product(ESTIMATED_RANKS, ESTIMATED_BLOCKS)
+    costs = (_at_crossing(n, M, beta, error, dot) for M, beta in pairs if beta <= M)
+    cheapest = min(costs, key=lambda cost: cost.time)
+    if not cheapest.time < inf:
+        raise EstimateFailed("no block size of the model decodes, whatever the selection of rows")
+    return cheapest
+
+
+def _at_crossing(n: int, M: int, beta: int, error: float, dot: bool) -> Log2Cost:
+    """Return the cost with as many coordinates given up as make the larger of trials and drawing least.
+
+    Trials get cheaper with coordinates given up and rows dearer, so the larger is least where they cross. It lies
+    within one bit of their sum and, unlike the sum, is monotone in n.
+    """
+
+    def log2_seconds(b: int) -> tuple[float, float]:
+        """Return log2 of the seconds of all trials and of drawing their examples, b coordinates given up."""
+        spent = log2_reduction_seconds(beta, M) - log2(PER_NODE)
+        search = pruning(np.array(log_profile(n - b, M, beta, dot)), error, spent, inf)
+        trials = float(np.logaddexp2(log2_trials(search, beta, M), log2(AROUND)))
+        return trials, log2(drawn(b, n - b, M)) + log2(EXAMPLE_SECONDS)
+
+    low, high = 0, n - 1
+    while low < high:
+        b = (low + high) // 2
+        trials, drawing = log2_seconds(b)
+        low, high = (b + 1, high) if trials > drawing else (low, b)
+    cheapest = UNREACHED
+    for b in {low, max(low - 1, 0)}:
+        time = max(log2_seconds(b)) + LOG2_OPERATIONS_A_SECOND
+        if time < cheapest.time:
+            cheapest = Log2Cost(time, 2 * log2(n - b + M), log2(drawn(b, n - b, M)))
+    return cheapest
