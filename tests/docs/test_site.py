@@ -4,17 +4,13 @@ import os
 import re
 import subprocess
 import sys
-import unicodedata
-from html import escape
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 import tutorial
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-BLOCK = '<div class="language-output highlight"><pre><span></span><code>{}</code></pre></div>'
 FOLDER = ROOT / "docs" / "tutorials"
 PAGES = sorted(path for path in FOLDER.glob("*.md") if path.stem != "index")
 
@@ -34,29 +30,6 @@ def test_links_between_texts_of_the_repository_resolve(text: Path) -> None:
                 for head in re.findall(r"(?m)^#+ (.*)$", there)
             }
             assert part in heads | set(re.findall(r'<a id="([^"]+)"', there)), link
-
-
-def test_formulas_are_set_without_a_sign_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every line of the docs, as a sentence and as a formula: well-formed, and the same signs but for brackets."""
-    monkeypatch.syspath_prepend(ROOT / "docs" / "making")
-    import formulas
-
-    def signs(text: str) -> list[str]:
-        plain = unicodedata.normalize("NFKD", text.replace("∑", "Σ").replace("∏", "Π"))
-        return sorted(re.sub(r"[\s_^(){}√]", "", plain))
-
-    lines = [
-        line for path in TEXTS for line in path.read_text(encoding="utf-8").split("\n") if not line.isascii()
-    ]
-    assert len(lines) > 1000
-    for line in lines:
-        for html in (
-            formulas.inline(escape(line, quote=False)),
-            formulas.display(BLOCK.format(escape(line))),
-        ):
-            assert signs("".join(ElementTree.fromstring(f"<p>{html}</p>").itertext())) == signs(line)
-    assert "<msup><mi>e</mi><mrow>" in formulas.inline("e^(π²/β)")
-    assert formulas.inline("A test at d - 1") == "A test at <math><mi>d</mi></math> - 1"
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +59,34 @@ def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
         ] == [], page
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?(https?:)?//", sheet.read_text(encoding="utf-8")), sheet
+
+
+@pytest.mark.slow
+def test_theory_is_linked_by_its_numbers(site: Path) -> None:
+    link = r'href="(?:\.\./)*(theory|learner)\.html#([\d.]+b?)"'
+    texts = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
+    cited = {found for text in texts for found in re.findall(link, text)}
+    assert ("theory", "2.7") in cited
+    for name, section in cited:
+        assert f'id="{section}"' in (site / f"{name}.html").read_text(encoding="utf-8"), (name, section)
+
+
+@pytest.mark.slow
+def test_the_site_shows_every_report_with_its_figures(site: Path) -> None:
+    index = (site / "reports" / "index.html").read_text(encoding="utf-8")
+    folders = [path.parent for path in ROOT.glob("reports/*/summary.json")]
+    assert len(folders) >= 10
+    for folder in folders:
+        page = site / "reports" / folder.name / "index.html"
+        assert f'href="{folder.name}/index.html"' in index
+        for figure in re.findall(r'<img [^>]*src="([^":]+)"', page.read_text(encoding="utf-8")):
+            assert (page.parent / figure).is_file(), (folder.name, figure)
+
+
+@pytest.mark.slow
+def test_words_of_the_glossary_are_explained_where_they_stand(site: Path) -> None:
+    games = (site / "reports" / "games" / "index.html").read_text(encoding="utf-8")
+    assert re.search(r'<abbr title="[^"]+">greedy window</abbr>', games)
 
 
 @pytest.mark.slow
