@@ -82,3 +82,34 @@ def test_in_python_it_is_one_line_on_resuming(tmp_path: Path) -> None:
         == "interrupted: every trial that ended is stored; the same call goes on"
     )
     assert "Traceback" not in completed.stderr
+
+
+PROGRAMS = {
+    # Python prints and forgets what is raised where no caller waits: in a finalizer, in a callback of an import.
+    "a callback that swallows it does not go on": (
+        """
+class Dying:
+    def __del__(self): os.kill(os.getpid(), signal.SIGINT); list(range(1000))
+def run(arguments): Dying(); print('went on'); return 0
+hardness.cli.run = run""",
+        (130, "", "interrupted\n"),
+    ),
+    # One interrupt in forty was caught by something, and the study ran on.
+    "a library that goes on is ended": (
+        """
+def run(arguments):
+    try: os.kill(os.getpid(), signal.SIGINT); time.sleep(9)
+    except BaseException: time.sleep(60)
+hardness.cli.run, start.CLEANUP_SECONDS = run, 0.2""",
+        (130, "", "interrupted\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PROGRAMS)
+def test_what_goes_on_after_it(tmp_path: Path, case: str) -> None:
+    program, ends = PROGRAMS[case]
+    code = f"import hardness.cli, hardness.start as start, os, signal, time{program}\nstart.main()"
+    command = [sys.executable, "-c", code, "--version"]
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
+    assert (completed.returncode, completed.stdout, completed.stderr) == ends

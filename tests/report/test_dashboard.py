@@ -1,0 +1,49 @@
+"""Dashboards of any rows: medians by cell, bounds where runs were cut short, and texts of others escaped."""
+
+import re
+from pathlib import Path
+
+import pytest
+from commands import run_command
+
+from hardness.engine.frames import frame
+from hardness.engine.outcome import Outcome, Row
+from hardness.engine.store import Store
+from hardness.engine.task import Task
+from hardness.report.dashboard import PAGE, cells_of
+
+ENDS = {
+    8: [("solved", 10), ("solved", 30), ("solved", 20)],
+    9: [("solved", 10), ("budget", 50), ("solved", 20)],
+    10: [("solved", 10), ("budget", 50), ("budget", 50)],
+    11: [("budget", 50), ("wrong", 40), ("error", None)],
+    12: [("error", None), ("killed", None)],
+}
+
+
+def task(dim: int, run: int, name: str = "x") -> Task:
+    return Task("parity", {"dim": dim, "heads": 2}, {"kind": "sweep", "learner": name}, {"samples": 50}, run)
+
+
+def test_medians_are_bounds_where_half_the_runs_are_cut_short_and_crashes_have_no_cost() -> None:
+    rows = [Row(task(dim, run), Outcome(*end)) for dim, ends in ENDS.items() for run, end in enumerate(ends)]
+    cells = cells_of(frame(rows)).set_index("dim")
+    assert {dim: str(at) for dim, at in cells["median"].items()} == {8: "20", 9: "20", 10: "≥ 50", 11: "≥ 50"}
+    assert cells[["runs", "solved", "other"]].values.tolist() == [[3, 3, 0], [3, 2, 0], [3, 1, 0], [3, 0, 2]]
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script><img src=x>", "red \x1b[31m \x07 \u202eexe.txt"])
+def test_texts_of_others_are_shown_as_texts(tmp_path: Path, text: str) -> None:
+    """A store's reason, name and provenance, on the page and in the terminal."""
+    with Store(tmp_path / "rows.db", {"study": "sweep", "seed": 0, "quick": True}) as store:
+        store.plan([task(8, run, text) for run in range(2)] if "<" in text else [task(8, 0), task(8, 1)])
+        for planned in [row.task for row in store.rows()]:
+            store.add(planned, Outcome("wrong", 10, {"reason": text}), {"cpu": text})
+    for command in ("report", "status"):
+        printed = run_command("", "study", command, tmp_path)
+        assert printed.code == 0, printed.err
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", printed.out + printed.err)
+    page = (tmp_path / PAGE).read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "<img src=x" not in page
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", page)
