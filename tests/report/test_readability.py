@@ -16,7 +16,6 @@ IN_PLACE = {
     "linear-attention": "B t",
     "nice-layers": "X a b",
     "random-features": "b t",
-    "switches": "C j t",
     "exponential-in-m": "C D O e",
     "benchmarks": "B M s",
     "index.html": "F O X g s",

@@ -1,0 +1,174 @@
+"""The numbers and main tables of reports/switches, recomputed from rows.csv: arithmetic, and nothing of the lab."""
+
+import csv
+from collections import defaultdict
+from itertools import combinations, product
+from math import ceil, comb, exp, floor, isclose, log, sqrt
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+from committed import ROOT, Row, article_tables, rows, summary
+from scipy.sparse.linalg import eigsh
+from scipy.stats import t
+
+
+@pytest.fixture(scope="module")
+def numbers() -> dict[str, Any]:
+    return dict(summary("switches")["numbers"])
+
+
+def grouped(table: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
+    groups = defaultdict(list)
+    for row in table:
+        groups[tuple(row.get(name, "") for name in names)].append(row)
+    return groups
+
+
+def logs(runs: list[Row]) -> list[float]:
+    return [log(float(row["cost"])) for row in runs]
+
+
+def all_solved(runs: list[Row]) -> bool:
+    return all(row["status"] == "solved" for row in runs)
+
+
+def shown(runs: list[Row]) -> str:
+    """The geometric mean of a cell with its 95 % interval by Student's t, to three digits."""
+    if not all_solved(runs):
+        return f"{sum(row['status'] == 'solved' for row in runs)} of {len(runs)} solved"
+    costs = logs(runs)
+    half = t.ppf(0.975, len(costs) - 1) * np.std(costs, ddof=1) / sqrt(len(costs))
+    value, low, high = (f"{float(f'{exp(fmean(costs) + x):.3g}'):,.0f}" for x in (0, -half, half))
+    return f"{value} [{low}, {high}]"
+
+
+def test_games_lie_inside_their_bounds(numbers: dict[str, Any]) -> None:
+    games = [row for row in rows("switches") if row["solver.kind"] in ("chain", "biased")]
+    ends = [[float(row[name]) for name in ("detail.needed", "cost", "detail.suffice")] for row in games]
+    assert all_solved(games)
+    inside = sum(needed <= cost <= enough for needed, cost, enough in ends)
+    largest = max(int(row["params.dim"]) - 1 for row in games)
+    free = sum(needed < 1 for needed, *_ in ends)
+    assert numbers["games"] == {"inside": inside, "played": len(games), "free": free, "n": largest}
+    assert inside == len(games) == 90
+    assert numbers["alone"] == f"{8 * 0.02**2 * (comb(63, 6) - 1):,.0f}"
+
+
+def test_students_of_chains(numbers: dict[str, Any]) -> None:
+    students = rows("switches", family="nested", solver_kind="learner")
+    cells = grouped(students, "params.block", "params.dim")
+    table = [[g, d, shown(runs)] for (g, d), runs in cells.items()]
+    assert sorted(article_tables("switches")[0][1:]) == sorted(table)
+    whole = {(int(g), int(d)): logs(runs) for (g, d), runs in cells.items() if all_solved(runs)}
+    d = max(d for g, d in whole if g == 6 and (1, d) in whole)
+    pays = [f"{float(f'{exp(fmean(whole[g, d])):.2g}'):,.0f}" for g in (1, 6)]
+    said = numbers["students"]
+    assert [said["taught"], said["untaught"], said["d"]] == [*pays, d] == ["2,400", "1,100,000", 12]
+    fits = [
+        interval([(log(d), cost) for (g, d), costs in whole.items() if g == block for cost in costs])
+        for block in (1, 6)
+    ]
+    assert said["exponents"] == fits
+    untaught = [row["status"] for row in students if row["params.block"] == "6"]
+    assert (said["solved"], said["runs"]) == (untaught.count("solved"), len(untaught))
+
+
+def test_taught_and_untaught_students_are_given_the_same() -> None:
+    """Once "0 of 6 untaught within 1,000,000" stood beside taught ones that had 20,000,000."""
+    students = rows("switches", family="nested", solver_kind="learner")
+    assert {row["budget.samples"] for row in students} == {"20000000"}
+    assert {len(runs) for runs in grouped(students, "params.block", "params.dim").values()} == {4}
+    path = ROOT / "learner" / "studies" / "switches" / "tuning.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        runs = grouped(list(csv.DictReader(file)), "g")
+    tried = [{(row["rate"], row["batch"], row["l1"]) for row in block} for block in runs.values()]
+    assert all(settings == tried[0] for settings in tried)
+    names = [f"solver.params.{name}" for name in ("rate", "batch", "l1")]
+    for (g,), block in runs.items():
+        mine = [row for row in students if row["params.block"] == g]
+        assert {tuple(row[name] for name in names) for row in mine} == {cheapest(block)}
+
+
+def cheapest(block: list[Row]) -> tuple[str, str, str]:
+    """Of the settings with three seeds the one that costs least a solution."""
+    prices = {}
+    for setting, runs in grouped(block, "rate", "batch", "l1").items():
+        solved = sum(row["status"] == "solved" for row in runs)
+        if len(runs) == 3 and solved:
+            prices[setting] = sum(int(row["cost"]) for row in runs) / solved
+    return min(prices, key=prices.__getitem__)
+
+
+def test_students_on_biased_inputs(numbers: dict[str, Any]) -> None:
+    cells = grouped(rows("switches", family="parity", solver_kind="learner"), "params.bias", "params.dim")
+    table = [[mu, d, shown(runs)] for (mu, d), runs in cells.items()]
+    assert sorted(article_tables("switches")[1][1:]) == sorted(table)
+    whole = {mu: logs(runs) for (mu, d), runs in cells.items() if d == "16" and all_solved(runs)}
+    fair = fmean(whole.pop("0"))
+    saved = exp(fair - min(map(fmean, whole.values())))
+    assert numbers["bias"]["saved"] == f"{floor(10 * saved) / 10:g}"
+    extreme = [row["status"] for (mu, _), runs in cells.items() if mu == "0.9" for row in runs]
+    assert numbers["bias"]["solved"] == extreme.count("solved")
+    assert numbers["bias"]["runs"] == len(extreme)
+
+
+def test_biases_of_n_queries(numbers: dict[str, Any]) -> None:
+    """μ³(1 − μ²) > .08, inside the interval that is printed; √(1 − 4τ) ends what is proved to be enough."""
+    bias = numbers["bias"]
+    low, high = float(bias["from"]), float(bias["to"])
+    assert all(mu**3 * (1 - mu**2) > 0.08 for mu in (low, high))
+    assert all(mu**3 * (1 - mu**2) < 0.08 for mu in (low - 0.001, high + 0.001))
+    assert bias["end"] == f"{ceil(1000 * sqrt(1 - 0.08)) / 1000:g}"
+    assert bias["need"] == str(floor(8 * 0.02**2 * (comb(24, 4) - 1)))
+    games = {
+        row["params.bias"]: int(row["cost"])
+        for row in rows("switches", params_dim="25")
+        if row["solver.kind"] == "biased"
+    }
+    assert bias["asked"] == [games["0"], games["0.9"]] == [10625, 23]
+
+
+def test_elimination_under_noise(numbers: dict[str, Any]) -> None:
+    runs = grouped(rows("switches", solver_kind="elimination"), "params.flip")
+    tries = [float(row["cost"]) for row in runs[("0.25",)]]
+    noise = numbers["noise"]
+    assert (noise["mean"], noise["runs"]) == (round(fmean(tries)), len(tries))
+    full_rank = np.prod([1 - 0.5**i for i in range(2, 60)])  # of n + 1 random equations
+    assert noise["tries"] == round(1 / (full_rank * 0.75**20))
+    assert {row["cost"] for row in runs[("0",)]} <= {"1", "1.0"}
+
+
+def test_switches_eigenvalue_on_vectors_of_sum_0() -> None:
+    """The largest of the whole matrix, which the page once named, gives a lower need than the page prints."""
+    n, s = 12, 4
+    sets = np.array([[j in chosen for j in range(n)] for chosen in combinations(range(n), s)], dtype=float)
+    size = len(sets)
+    for row in rows("switches", solver_kind="biased", params_dim=str(n + 1)):
+        matrix = float(row["params.bias"]) ** (2 * s - 2 * sets @ sets.T)
+        mean = matrix.mean(axis=0)  # that of every column: the sets of one size are alike
+        largest = float(eigsh(matrix - mean, k=1, which="LA", return_eigenvectors=False)[0])
+        assert isclose(8 * 0.02**2 * (size - 1) / largest, float(row["detail.needed"]), rel_tol=1e-3)
+
+
+@pytest.mark.parametrize(("s", "mu"), [(2, 0.3), (3, 0.5), (4, 0.8)])
+def test_from_which_bias_on_one_query_a_coordinate_is_enough(s: int, mu: float) -> None:
+    """Half of all gates are open; the means of y v_j at members and at others must lie more than 2τ apart."""
+    v = np.array(list(product((1, -1), repeat=s + 1)))
+    chance = np.where(v == 1, (1 + mu) / 2, (1 - mu) / 2).prod(axis=1)
+    labels = v[:, :s].prod(axis=1) / 2  # and none where the gate is closed
+    member, other = (float(np.sum(chance * labels * v[:, j])) for j in (0, s))
+    tau = (member - other) / 2  # from here on the two are no longer told apart
+    left = mu ** (s - 1) * (1 - mu**2)
+    assert left == pytest.approx(4 * tau)
+
+
+def interval(points: list[tuple[float, float]]) -> str:
+    """The slope of a line of least squares with its 95 % interval by Student's t."""
+    mean_x, mean_y = fmean(x for x, _ in points), fmean(y for _, y in points)
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
+    rest = sum((y - mean_y - slope * (x - mean_x)) ** 2 for x, y in points)
+    half = t.ppf(0.975, len(points) - 2) * sqrt(rest / (len(points) - 2) / spread)
+    return f"{slope:.3g} [{slope - half:.3g}, {slope + half:.3g}]"
