@@ -15,8 +15,11 @@ MOST_HALVES = 2**24
 def meet_in_boxes(
     a: Integers, low: Integers, span: Integers, q: int, values: Integers, weight: int | None, budget: int
 ) -> Answer:
-    """The w (n,) with entries of `values`, `weight` of them not 0 if it is given, and ⟨w, a⟩ mod q in [low, low + span)
-    for every row of a (R, n): two halves of it meet in boxes of residues, each as wide as the widest span."""
+    """Return the w (n,) with ⟨w, a⟩ mod q in [low, low + span) for every row of a (R, n).
+
+    Its entries are of `values`, `weight` of them not 0 if that is given. Two halves of it meet in boxes of residues,
+    each as wide as the widest span.
+    """
     from hardness.kernels.search import box_match, residues
 
     n = a.shape[1]
@@ -47,7 +50,7 @@ def meet_in_boxes(
 
 
 def _halves(n: int, values: Integers, h: int | None) -> list[tuple[NDArray[np.int16], Integers]]:
-    """Both kinds of half secret: places (count, h) and values (count, h); dense halves have half the places each."""
+    """Return both kinds of half secret: places (count, h) and values (count, h)."""
     from hardness.kernels.search import subsets
 
     middle = n - n // 2
@@ -66,7 +69,7 @@ def _halves(n: int, values: Integers, h: int | None) -> list[tuple[NDArray[np.in
 
 
 def _meeting_rows(count1: int, count2: int, boxes: int) -> tuple[int, float]:
-    """Rows k on which halves meet, and the steps it takes: a row multiplies look-ups by up to 2, pairs by 2/boxes."""
+    """Return rows k on which halves meet, and the steps: a row multiplies look-ups by up to 2, pairs by 2/boxes."""
     if boxes <= 2:  # such boxes tell nothing apart
         return 0, 4.0 * count1 * count2
     costs = [

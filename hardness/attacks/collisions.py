@@ -20,8 +20,9 @@ SURE = 20.0  # nats: a wrong secret is taken for the right one with probability 
 
 
 def collision_plan(n: int, rows: int, eta: float, budget: float = inf) -> tuple[int, int, float] | None:
-    """(steps, bits a step, elementary steps) of LF2 on `rows` samples: the fewest steps that leave a signal and fit
-    `budget`, or None if no number of steps does.
+    """Return (steps, bits a step, elementary steps) of LF2 on `rows` samples.
+
+    The fewest steps that leave a signal and fit `budget`; None if no number of steps does.
 
     With b = log2(rows) - 1 bits a step there are about as many colliding pairs as there were rows; t steps leave noise
     of bias B = (1-2η)^{2^t}, and f = n - t b bits for the transform. It tells the right secret from 2^f others by the
@@ -42,7 +43,7 @@ def collision_plan(n: int, rows: int, eta: float, budget: float = inf) -> tuple[
 
 
 def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -> Answer:
-    """The parity of any weight by LF2: cancel blocks by sums of colliding samples, transform what is left, repeat."""
+    """Return a parity of any weight by LF2: cancel blocks by sums of colliding samples, transform the rest, repeat."""
     n, (steps, block, cost) = equations.n, plan
     # Later transforms cost no more than the plan.
     widest = max(n - steps * block, 1, min(FINAL_BITS, int(log2(cost)) - 5))
@@ -60,7 +61,7 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
 
 
 def _leading(label: Integers, a: Integers, block: int, widest: int) -> Integers:
-    """The first coordinates of the parity, at most `widest` of them: the others are cancelled, `block` at a time."""
+    """Return the first coordinates of the parity, at most `widest`: the others are cancelled, `block` at a time."""
     from hardness.kernels.search import collisions, tally
     from hardness.kernels.walsh import walsh_hadamard
 
@@ -78,7 +79,7 @@ def _leading(label: Integers, a: Integers, block: int, widest: int) -> Integers:
 
 
 def search_stream(chunks: Iterable[Examples], public: Public) -> Recovery:
-    """The secret of a parity of n <= 26 bits, of any weight and noise, from examples that come in chunks.
+    """Return the secret of a parity of n <= 26 bits, of any weight and noise, from examples that come in chunks.
 
     One Walsh-Hadamard transform correlates the labels with all 2^n parities at once; a chunk is counted and let go, so
     that memory is that of a table of 2^n integers, however many rows the noise takes: about 2 (ln 2^n + 20)/(1-2η)².

@@ -1,4 +1,4 @@
-"""From examples (X, Y) and what is public beside them to equations, and from a secret to labels."""
+"""From examples (X, Y) and their public parameters to equations, and from a secret to labels."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ def stated(public: Mapping[str, Any]) -> type[Hidden] | None:
 
 
 def hidden(public: Public) -> Hidden:
-    """Parse what is public beside examples, once. Raises `InputError` for a family that hides no linear equations.
+    """Parse the public parameters of examples. Raises `InputError` for a family that hides no linear equations.
 
     >>> hidden({"family": "parity", "gadget": "diag", "heads": 2}).write(np.array([0, 1, 1]))
     {'support': [2, 3]}
@@ -59,7 +59,7 @@ Solve = Callable[[Equations, int | None, int, Progress], Recovery]
 
 
 def quiet(line: str) -> None:
-    """Pass over progress that nobody wants to hear of."""
+    """Drop a line of progress."""
 
 
 def on_equations(solve: Solve) -> Attack:
@@ -86,19 +86,13 @@ def on_equations(solve: Solve) -> Attack:
     return attack
 
 
-def labels(secret: Mapping[str, Any], public: Public, X: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Return the noiseless labels (N, 2, d) of X (N, 2, d) under a secret as the family writes it."""
-    return hidden(public).predict(secret, X)
-
-
-def predictions(recovery: Recovery, public: Public, X: NDArray[np.int8]) -> Iterator[NDArray[np.float64]]:
+def predictions(recovery: Recovery, known: Hidden, X: NDArray[np.int8]) -> Iterator[NDArray[np.float64]]:
     """Yield outputs (N,) in row 0, column 0 of inputs X (N, 2, d) with z₀ ≠ 0 that a recovery's secret or rule gives.
 
     The likeliest come first.
     """
     if recovery.secret is not None:
-        yield labels(recovery.secret, public, X)[:, 0, 0]
+        yield known.predict(recovery.secret, X)[:, 0, 0]
     elif recovery.rule is not None:
-        known = hidden(public)
         for level in recovery.rule(known.vectors(X)):
             yield X[:, 0, 0] * known.shown(level)

@@ -61,18 +61,18 @@ class _Cells:
         return np.arange(self.heads + 1) % self.p
 
     def guesses(self, x: Floats) -> Iterator[Integers]:
-        """Levels (N,) at x (N,); then with those nearest a change on its other side."""
+        """Yield levels (N,) at x (N,), then with those nearest a change on its other side."""
         cell = np.clip(np.floor(x).astype(np.int64) + 1, 0, self.heads)
         change = np.clip(np.rint(x), 0, self.heads - 1).astype(np.int64)
         other = np.where(x >= change, change, change + 1)
         return likeliest(self.levels[cell], self.levels[other], -np.abs(x - change), np.arange(len(x)))
 
     def agreement(self, a: Floats, level: Integers, w: Floats) -> float:
-        """The share of levels (N,) that w (n + 1,) gives rows a (N, n + 1)."""
+        """Return the share of levels (N,) that w (n + 1,) gives rows a (N, n + 1)."""
         return float((next(self.guesses(a @ w)) == level).mean())
 
     def odds(self, x: Floats, soft: float) -> tuple[Floats, Floats]:
-        """The probability of every level (N, levels) at x (N,) behind logistic changes, and its derivative in x."""
+        """Return the probability of every level (N, levels) at x (N,) with logistic changes, and its derivative."""
         passed = expit((x[:, None] - np.arange(self.heads)) / soft)
         merge = np.eye(min(self.p, self.heads + 1))[self.levels]
         law = -np.diff(passed, prepend=1.0, append=0.0) @ merge
@@ -80,11 +80,11 @@ class _Cells:
         return np.maximum(law, 1e-9), slope
 
     def likelihood(self, a: Floats, level: Integers, w: Floats, soft: float) -> float:
-        """Mean logarithm of the probabilities of the levels (N,)."""
+        """Return the mean logarithm of the probabilities of the levels (N,)."""
         return float(np.log(self.odds(a @ w, soft)[0][np.arange(len(a)), level]).mean())
 
     def fitted(self, a: Floats, level: Integers, w: Floats, softness: Floats) -> Floats:
-        """w (n + 1,) after one step of scoring for each softness; the one that gives most levels."""
+        """Return w (n + 1,), the best of those after each step of scoring, one a softness."""
         best = w
         for soft in softness:
             law, slope = self.odds(a @ w, soft)
@@ -98,7 +98,7 @@ class _Cells:
 
 
 def _beginnings(known: Equations, a: Floats, cells: _Cells) -> list[Floats]:
-    """The likeliest w (n + 1,) of those with a direction that means show, a typical length and some first change."""
+    """Return the likeliest w (n + 1,) with a direction that means show, a typical length and some first change."""
     n, q, p = known.n, known.q, known.p
     support = n if known.sparsity is None else known.sparsity
     length, mean = p / q * np.sqrt(support * (q * q - 1) / 12), a[:, :-1].mean(axis=0)
@@ -111,7 +111,7 @@ def _beginnings(known: Equations, a: Floats, cells: _Cells) -> list[Floats]:
 
 
 def _directions(centred: Floats, level: Integers) -> list[Floats]:
-    """Unit vectors (n,) and their negatives: of the means of level times row, and of level times pairs in it."""
+    """Return unit vectors (n,) and their negatives: of the means of level times row, and of level times pairs in it."""
     shown = np.eye(int(level.max()) + 1)[level]
     shown -= shown.mean(axis=0)
     unit = [np.linalg.svd(centred.T @ shown)[0][:, 0]]

@@ -17,7 +17,7 @@ FULL_RANK = 0.5775761901732048  # prod_{i>=2} (1 - 2^-i): n + 1 random rows have
 
 
 def solve2(A: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64] | None:
-    """The unique solution w (n,) of A w = b over GF(2), or None if there is none or more than one.
+    """Return the unique solution w (n,) of A w = b over GF(2), or None if there is none or more than one.
 
     >>> solve2(np.array([[1, 1], [0, 1], [1, 0]]), np.array([1, 1, 0])).tolist()
     [0, 1]
@@ -33,7 +33,7 @@ def solve2(A: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64] 
 
 
 def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray[np.int64] | None:
-    """The unique solution w (n,) of A w = b over Z/q for any q >= 2, or None: prime powers, joined by CRT.
+    """Return the unique solution w (n,) of A w = b over Z/q for any q >= 2, or None: prime powers, joined by CRT.
 
     >>> solve_mod(np.array([[1, 1], [1, -1], [0, 1]]), np.array([5, 1, 2]), 12).tolist()
     [3, 2]
@@ -99,7 +99,7 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
 def _eliminated(
     equations: Equations, residue: NDArray[np.float64], count: int, limit: int, seed: int
 ) -> tuple[NDArray[np.int64] | None, int]:
-    """The solution w (n,) of `count` rows at a time, the first ones and then random ones, and the tries it took.
+    """Return the solution w (n,) of `count` rows at a time, first ones and then random ones, and its tries.
 
     More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
     """
@@ -113,7 +113,7 @@ def _eliminated(
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:
-    """Rows to hold out for LPN, and the largest fraction of them that may contradict a candidate.
+    """Return the rows to hold out for LPN, and the largest fraction of them that may contradict a candidate.
 
     By Hoeffding the right secret is turned away with probability below e^-20, and so is, over all
     `candidates` wrong ones together, accepted a wrong one: the bar is where the two exponents are equal.
@@ -129,7 +129,7 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
 
 
 def _pooled(equations: Equations, tries: int, seed: int) -> Recovery:
-    """The parity that few of the rows held out contradict, of eliminations on n + 1 random rows each."""
+    """Return the parity that few of the rows held out contradict, from eliminations on n + 1 random rows each."""
     from hardness.kernels.gf2 import pooled_gauss
 
     n = equations.n

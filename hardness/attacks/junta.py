@@ -58,12 +58,12 @@ def junta(equations: Equations, budget: int | None, seed: int, progress: Progres
 
 
 def _patterns(a: NDArray[np.int8], chosen: list[int], base: int) -> Integers:
-    """The pattern of each row (N,) on the chosen coordinates, as a number; entries -1, 0, 1 count as 2, 0, 1."""
+    """Return the pattern of each row (N,) on the chosen coordinates, as a number; entries -1, 0, 1 count as 2, 0, 1."""
     return np.asarray((a[:, chosen] % base).astype(np.int64) @ base ** np.arange(len(chosen)))
 
 
 def _next(a: NDArray[np.int8], level: Integers, chosen: list[int], base: int) -> int:
-    """The coordinate that, beside those chosen, makes levels of the same pattern most alike (least Gini impurity)."""
+    """Return the coordinate that, with those chosen, makes levels of a pattern most alike (least Gini impurity)."""
     from scipy.sparse import csr_array
 
     levels = int(level.max()) + 1

@@ -57,7 +57,7 @@ def linearization(equations: Equations, budget: int | None, seed: int, progress:
 
 
 def _polynomial(t: Integers, residues: Integers, q: int) -> Integers:
-    """Π (t - r) mod q of t (N,) over the residues r."""
+    """Return Π (t - r) mod q of t (N,) over the residues r."""
     value = np.ones_like(t)
     for r in residues:
         value = value * (t - r) % q
@@ -67,7 +67,7 @@ def _polynomial(t: Integers, residues: Integers, q: int) -> Integers:
 def _extended(
     anchor: int, first: int, single: Integers, pair: Integers, residues: Integers, q: int
 ) -> Integers | None:
-    """w (n,) with w_anchor = first and these values at single bits (n,) and at pairs with the anchor; None if none."""
+    """Return w (n,) with w_anchor = first, these values at single bits (n,) and pairs with the anchor, or None."""
     every = np.arange(q)
     alone, beside = _polynomial(every, residues, q), _polynomial(every + first, residues, q)
     fits = (alone == single[:, None] % q) & (beside == pair[:, None] % q)

@@ -44,7 +44,7 @@ def means(equations: Equations, budget: int | None, seed: int, progress: Progres
 
 
 def _scores(v: Floats, y: Floats, s: int) -> list[Floats]:
-    """Of every coordinate (n,): the mean of y times it; in how many of the s(s-1)/2 largest means of y times two."""
+    """Return scores (n,): means of y times a coordinate; its count in the s(s-1)/2 largest means of y times two."""
     centred = v - v.mean(axis=0)
     pairs = np.triu((centred * y[:, None]).T @ centred, 1)
     least = np.sort(pairs, axis=None)[-max(s * (s - 1) // 2, 1)]
@@ -53,7 +53,7 @@ def _scores(v: Floats, y: Floats, s: int) -> list[Floats]:
 
 
 def _bettered(v: Floats, y: Floats, inside: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], int]:
-    """A set (s,) none of whose swaps agrees with more labels y (N,), and the swaps that led to it."""
+    """Return a set (s,) none of whose swaps agrees with more labels y (N,), and the swaps that led to it."""
     for swaps in range(most):
         rest = y * v[:, inside].prod(axis=1)
         outside = np.setdiff1d(np.arange(v.shape[1]), inside)

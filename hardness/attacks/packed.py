@@ -50,21 +50,21 @@ class Packed:
         return 1 << self.level - 1 if self.level else 0
 
     def first(self, count: int) -> "Packed":
-        """The first rows; a view."""
+        """Return a view of the first rows."""
         return replace(self, words=self.words[:count], phases=self.phases[:count])
 
     def copy(self) -> "Packed":
-        """Rows of their own, so that those this is a view of can be let go."""
+        """Return a copy, so that the rows it is a view of can be freed."""
         return replace(self, words=self.words.copy(), phases=self.phases.copy())
 
 
 def words_for(left: int, level: int) -> int:
-    """64-bit words that hold a row of `left` coordinates."""
+    """Return the 64-bit words that hold a row of `left` coordinates."""
     return -(-left // (64 // (level + 1)))
 
 
 def turns(level: NDArray[np.int64], q: int, p: int) -> Phases:
-    """The angle (N,) of the centre of a level's residues, 2^32 to the turn.
+    """Return the angle (N,) of the centre of a level's residues, 2^32 to the turn.
 
     >>> (turns(np.array([0, 1]), 97, 2) / 2**32).round(3).tolist()
     [0.247, 0.747]
@@ -74,7 +74,7 @@ def turns(level: NDArray[np.int64], q: int, p: int) -> Phases:
 
 
 def pack(equations: Equations) -> Packed:
-    """The equations as packed rows of level 0 where all public vectors are bits, else of level 1.
+    """Return the equations as packed rows of level 0 where all public vectors are bits, else of level 1.
 
     >>> rows = pack(Equations(np.array([[1, 0, 1]], np.int8), np.array([1]), 97, 2))
     >>> rows.words.tolist(), rows.level
@@ -101,7 +101,7 @@ class Stream:
 
     @property
     def public(self) -> Public:
-        """What stands beside the examples."""
+        """Return the public parameters of the examples."""
         return self.instance.public(self.seed)
 
     @property
@@ -110,7 +110,7 @@ class Stream:
 
     @property
     def level(self) -> int:
-        """0 where public vectors are bits, 1 where they are ternary."""
+        """Return 0 where public vectors are bits, 1 where they are ternary."""
         return int(self._teacher.kind == "dot")
 
     def equations(self, start: int, count: int, vanish: int = 0, limit: int = ALL) -> Equations:
@@ -124,7 +124,7 @@ class Stream:
         return hidden(self.public).rows(a[:made], level[:made])
 
     def rows(self, start: int, count: int, vanish: int = 0) -> tuple[Packed, int]:
-        """`count` such rows, packed, without those coordinates, and the number of the example after the last."""
+        """Return `count` such rows, packed, without those coordinates, and the number of the example after the last."""
         left, made, at = self.n - vanish, 0, start
         q, p = int(self.public["modulus"]), int(self.public["levels"])
         words, phases = np.empty((count, words_for(left, self.level)), np.uint64), np.empty(count, np.uint32)
@@ -144,7 +144,7 @@ class Stream:
     def _selected(
         self, start: int, count: int, vanish: int, limit: int
     ) -> Iterator[tuple[int, Words, Integers]]:
-        """Chunk by chunk, until there are `count`: the index after the chunk, tokens (N, 2, words) and levels (N,)."""
+        """Yield a chunk's end, tokens (N, 2, words) and levels (N,), until there are `count`."""
         noise = self.instance.family.noise
         stream, end = TokenStream(self.seed, 2, self.instance.family.dim), start + limit
         mask, chosen = _mask(self.instance.family.dim, vanish), np.empty(CHUNK, np.int64)
@@ -164,11 +164,11 @@ class Stream:
             count -= len(levels)
 
     def _vectors(self, tokens: Words) -> NDArray[np.int8]:
-        """Public vectors (N, n) of examples."""
+        """Return public vectors (N, n) of examples."""
         return public_vectors(unpack(tokens, self.instance.family.dim), self._teacher.kind)
 
 
 def _mask(dim: int, vanish: int) -> Words:
-    """The gate's bit and those of the last `vanish` coordinates, as words."""
+    """Return the gate's bit and those of the last `vanish` coordinates, as words."""
     bits = 1 | ((1 << vanish) - 1) << (dim - vanish)
     return np.array([bits >> 64 * i & 2**64 - 1 for i in range(-(-dim // 64))], dtype=np.uint64)

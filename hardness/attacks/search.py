@@ -43,7 +43,7 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
 
 
 def _parity(equations: Equations, budget: int, rng: np.random.Generator) -> Answer:
-    """Whichever of halves that meet and collisions takes fewer steps on so many rows."""
+    """Return the answer of halves that meet or of collisions, whichever takes fewer steps on so many rows."""
     n, s, eta = equations.n, equations.sparsity or 0, equations.flip
     held_out = check_plan(eta, 2.0**60)[0] if eta else 64
     needed = held_out + (2 * n if eta else 64)
@@ -62,7 +62,7 @@ def _parity(equations: Equations, budget: int, rng: np.random.Generator) -> Answ
 
 
 def _column_words(equations: Equations, rows: Integers) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Rows, 64 to a word: columns (C, n) and labels (C,)."""
+    """Return rows, 64 to a word: columns (C, n) and labels (C,)."""
     words = pack_bits(np.column_stack((equations.a[rows] & 1, equations.level[rows])).T).T
     return np.ascontiguousarray(words[:, :-1]), np.ascontiguousarray(words[:, -1])
 
@@ -70,7 +70,7 @@ def _column_words(equations: Equations, rows: Integers) -> tuple[NDArray[np.uint
 def meet_in_the_middle(
     equations: Equations, held_out: int, bits: int, budget: int, rng: np.random.Generator
 ) -> Answer:
-    """The parity of weight s by sorting the halves' labels on `bits` random rows, again until all those are right."""
+    """Return the parity of weight s by sorting the halves' labels on `bits` random rows, until all are right."""
     from hardness.kernels.search import subsets
 
     n, s = equations.n, equations.sparsity or 0
@@ -92,8 +92,10 @@ def meet_in_the_middle(
 def _matching_halves(
     equations: Equations, held_out: int, draw: Integers, sets1: Sets, sets2: Sets
 ) -> tuple[tuple[Sets, Sets] | None, int]:
-    """The first two half supports whose sums agree with the labels of the rows `draw`, and with those held out often
-    enough; and how many such pairs were tested."""
+    """Return the first two half supports whose sums agree with labels, and the number of pairs tested.
+
+    They agree with all labels of the rows `draw`, and with those held out often enough.
+    """
     from hardness.kernels.search import first_match, sums
 
     _, bar = check_plan(equations.flip, 2.0**60)
@@ -108,7 +110,7 @@ def _matching_halves(
 
 
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Answer:
-    """Halves that meet in boxes: a label says in which interval of residues ⟨w, a⟩ lies."""
+    """Return the answer of halves that meet in boxes: a label says in which interval of residues ⟨w, a⟩ lies."""
     n, q = equations.n, equations.q
     if equations.noise:
         reason = "label noise: a half secret cannot be told right from wrong; try lattice"

@@ -144,9 +144,9 @@ class AttackAdapter:
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
         """Return noiseless labels (n, k, d) under the secret found."""
-        from hardness.attacks.equations import labels
+        from hardness.attacks.equations import hidden
 
-        return labels(self.outcome["secret"], self.public, X)
+        return hidden(self.public).predict(self.outcome["secret"], X)
 
     def report(self) -> dict[str, Any]:
         """The outcome that the attack returned, as JSON."""

@@ -1,4 +1,4 @@
-"""One attack, one set of examples: `hardness.attack`."""
+"""Run one attack on one set of examples: `hardness.attack`."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import accepts, stands_out
-from hardness.attacks.equations import extract, predictions
+from hardness.attacks.equations import extract, hidden, predictions
 from hardness.errors import InputError, TrialEnded
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import FOREVER, Worker
@@ -75,7 +75,7 @@ def attack_file(
 def attack_challenge(
     folder: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Recovery:
-    """The same on the public folder of a challenge: `solved` if what the attack found opens a commitment.
+    """Attack the public folder of a challenge: `solved` if what the attack found opens a commitment.
 
     `predictions` are the held-out labels then. Raises `InputError` where the challenge was changed.
     """
@@ -85,7 +85,7 @@ def attack_challenge(
     def guesses(X: Signs) -> Iterator[NDArray[np.float64]]:
         if X.shape[1:] != examples.X.shape[1:]:
             raise ValueError(f"inputs of shape {X.shape[1:]} beside examples of shape {examples.X.shape[1:]}")
-        return predictions(recovery, public, X)
+        return predictions(recovery, hidden(public), X)
 
     right = opened(folder, guesses)
     if right is None:
@@ -101,7 +101,7 @@ def attack_examples(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Recovery:
-    """The same on examples and the public parameters that stand beside them; `seed` is the attack's own."""
+    """Attack examples with their public parameters; `seed` is the attack's own."""
     if isinstance(name, str) and not registry.is_builtin("attack", name):
         outcome = _in_worker(examples, public, name, budget, seed)
         foreign = public.get("family") not in registry.names("family", builtin=True)
@@ -146,7 +146,7 @@ def _in_worker(
 
 
 def _follows(secret: Mapping[str, Any] | None, examples: Examples, public: Mapping[str, Any]) -> bool:
-    """Whether the labels agree with the secret as none agree by chance."""
+    """Tell whether the labels agree with the secret as none agree by chance."""
     try:
         equations = extract(examples.X, examples.Y, dict(public))
         w = equations.kind.read(secret or {}, equations.n)

@@ -13,7 +13,7 @@ from hardness import attack
 from hardness.attacks.acceptance import trusted
 from hardness.attacks.bkw import ascend, bkw_stream, peaks, share, step, sums, vanishing
 from hardness.attacks.bkw_cost import LOG2_ROWS_SEARCHED, bias_of, plan
-from hardness.attacks.equations import extract, labels
+from hardness.attacks.equations import extract, hidden
 from hardness.attacks.packed import Packed, Stream, pack, turns, words_for
 from hardness.families.linear import span
 from hardness.families.rounding import Rounding
@@ -180,7 +180,7 @@ def test_what_few_heads_show_right_is_known(q, p, heads, gadget):
     assert keep.any()
     assert equations.rows(keep).agreement(w) == 1
     assert (span(w, q, p, instance.heads, gadget == "dot") is None) == (heads is None)
-    assert np.allclose(labels({"w": w.tolist()}, public, data.X), data.Y, atol=1e-12)
+    assert np.allclose(hidden(public).predict({"w": w.tolist()}, data.X), data.Y, atol=1e-12)
 
 
 @pytest.mark.parametrize("dim", [13, 17])

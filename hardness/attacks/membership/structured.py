@@ -19,7 +19,9 @@ SAMPLE, LOG2_SUMS = 1000, 9  # lists and log2 of sums among which the most even 
 
 
 def parity(oracle: Membership, hidden: Hidden) -> Integers:
-    """The indicator w (n,) of the hidden set: tokens that differ in the gate and in coordinate j show whether it has j.
+    """Return the indicator w (n,) of the hidden set.
+
+    Tokens that differ in the gate and in coordinate j show whether the set has j.
 
     >>> from hardness import families
     >>> from hardness.instance import Instance
@@ -34,14 +36,14 @@ def parity(oracle: Membership, hidden: Hidden) -> Integers:
 
 
 def _shown(oracle: Membership, places: list[int]) -> float:
-    """A + g at the level of u = Σ e_j over `places`: x_1 is all ones, x_2 differs there and in the gate."""
+    """Return A + g at the level of u = Σ e_j over `places`: x_1 is all ones, x_2 differs there and in the gate."""
     X = np.ones(oracle.shape, dtype=np.int8)
     X[1, [0, *places]] = -1
     return float(oracle.label(X)[0, 0])
 
 
 def predicted(n: int, q: int, p: int) -> int:
-    """Queries of `rounding` if every coordinate takes a bisection: n (1 + ⌈log2 ⌈q/p⌉⌉) (theory 2.9).
+    """Return the queries of `rounding` if every coordinate takes a bisection: n (1 + ⌈log2 ⌈q/p⌉⌉) (theory 2.9).
 
     >>> predicted(64, 97, 2), predicted(128, 257, 16)
     (448, 768)
@@ -50,7 +52,7 @@ def predicted(n: int, q: int, p: int) -> int:
 
 
 def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | None:
-    """The secret (n,), centred residues mod q, or None where no queries of this kind determine it.
+    """Return the secret (n,), centred residues mod q, or None where no queries of this kind determine it.
 
     (1) The list of all values of the first few coordinates that agree with the answers, one coordinate more at a time,
     each with the subset sums that split the list most evenly, until a single one is left. (2) For each further
@@ -86,7 +88,7 @@ def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | N
 
 
 def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | None:
-    """Residues of the first few coordinates: as many as it takes until one list agrees with all their sums."""
+    """Return residues of the first few coordinates: as many as it takes until one list agrees with all their sums."""
     lists = np.zeros((1, 0), dtype=np.int32)
     for j in range(n):
         values = _agree(np.arange(q), 0, level([j]), q, p)
@@ -119,14 +121,14 @@ def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | No
 
 
 def _extend(sums: dict[int, list[int]], j: int, value: int, q: int) -> None:
-    """One more known coordinate: what its sums with those before add, until every residue is there."""
+    """Add the sums of one more known coordinate with those before, until every residue is there."""
     if len(sums) < q:
         for residue, places in list(sums.items()):
             sums.setdefault((residue + value) % q, [*places, j])
 
 
 def _bisect(level: Level, j: int, values: Integers, sums: dict[int, list[int]], q: int, p: int) -> Integers:
-    """The residues of coordinate j that agree, when no known sum splits them further."""
+    """Return the residues of coordinate j that agree, when no known sum splits them further."""
     residues = np.array(list(sums))
     while len(values) > 1:
         shown = modular.level(values[:, None] + residues, q, p)
