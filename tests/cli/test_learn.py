@@ -204,3 +204,8 @@ def test_a_count_beyond_the_file_is_refused_before_anything_is_loaded(hard, tmp_
         assert len(refused.err) < 250
     with pytest.raises(AssertionError, match="is loaded"):
         learn(file, "student", 900)
+
+
+def test_predictions_that_depend_on_the_batch_fail_the_check():
+    lines = run_command("learn trial_learners:Batchwise --check").out.splitlines()
+    assert [line[:2] for line in lines if "rows alone" in line and "its own row" in line] == ["NO"]

@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 
-from hardness.engine.outcome import run_trial
-from hardness.engine.task import Task
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.scores import Judged, scores
-from hardness.studies.trials import online as trial
 from learner.networks import OnlineMLP
 
 
@@ -49,13 +46,3 @@ def test_random_labels_are_not_learnt():
     signs = np.random.default_rng(0).choice([-1.0, 1.0], len(train.Y))
     model = OnlineMLP(random_state=0).partial_fit(train.X, np.abs(train.Y) * signs[:, None, None] * train.X)
     assert 0.4 < accuracy(model, 16, 2) < 0.6  # 1000 examples: 6 standard deviations
-
-
-@pytest.mark.parametrize(("dim", "heads", "low", "high"), [(16, 3, 3_000, 13_000), (32, 3, 7_000, 27_000)])
-def test_its_needs_are_those_measured_before(dim, heads, low, high):
-    """Theory 3.5: medians of 3.2k and 6.7k informative examples, half of all; within a factor of two."""
-    solver = {"kind": "learner", "learner": "sgd", "params": {}}
-    tasks = [Task("parity", {"dim": dim, "heads": heads}, solver, {"samples": 60_000}, r) for r in range(5)]
-    outcomes = [run_trial(trial, task, 0, 60.0) for task in tasks]
-    assert {outcome.status for outcome in outcomes} == {"solved"}
-    assert low < np.median([outcome.cost for outcome in outcomes if outcome.cost]) < high

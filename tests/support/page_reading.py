@@ -76,14 +76,3 @@ def unexplained(page: str) -> list[tuple[str, str]]:
             if not term and not local and (section, identity) not in explained and re.search(alone, text):
                 bare.append((symbol, text))
     return bare
-
-
-def check_columns(page: str) -> None:
-    heads = re.findall(r"(?s)<th\b([^>]*)>(.*?)</th>", page.partition("<tbody>")[0])
-    fixed = [i for i, (marks, _) in enumerate(heads) if re.search('data-kind="(proved|identity)', marks)]
-    names = [words(text) for _, text in heads]
-    for i in fixed:
-        assert not any(name.startswith(("low", "high", "95 %")) for name in names[i + 1 : i + 3]), names[i]
-    for line in re.findall(r"(?s)<tr>(.*?)</tr>", page.partition("<tbody>")[2].partition("</tbody>")[0]):
-        cells = re.findall(r"(?s)<td[^>]*>(.*?)</td>", line)
-        assert not any(re.search(r"\[.*,.*\]", cells[i]) for i in fixed), line

@@ -159,12 +159,6 @@ class Tunable:
         return np.full(X.shape, self.level)
 
 
-class Placed(Tunable):
-    """Says where it ran."""
-
-    device_ = "cuda:9\x1b[2J"
-
-
 class Slow(Tunable):
     """Spends so many seconds of the CPU on a fit."""
 
