@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib.metadata import version
 from math import comb, log2
 
 import numpy as np
@@ -146,6 +148,21 @@ def test_families_are_listed_and_the_example_of_each_works(tmp_path):
     assert all(row["hypothesis"] and row["heads"] for row in rows.values())
     for name in registry.names("family"):
         assert answer(f"generate {name} {get(name).example} --out", tmp_path / name)["family"] == name
+
+
+@pytest.mark.parametrize("line", ["generate parity", "sq play", "study"])
+def test_what_needs_more_prints_its_help(line):
+    helped = run_command(f"{line} --help")
+    assert run_command(line) == helped
+    assert (helped.code, helped.err) == (0, "")
+    assert "Example: hardness" in " ".join(helped.out.split())
+
+
+def test_version_and_citation():
+    assert run_command("--version") == (0, version("attention-hardness") + "\n", "")
+    text = run_command("cite").out
+    assert re.findall(r"(?m)^@(\w+)\{", text) == ["software", "inproceedings"]
+    assert answer("cite")["bibtex"] + "\n" == text
 
 
 def test_nothing_is_overwritten_without_force(tmp_path):
