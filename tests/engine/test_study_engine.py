@@ -18,7 +18,7 @@ from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.studies.catalog import get
 from hardness.studies.trials import online as trial
-from learner.studies.stress.trial import trial as stressed
+from learner.studies.stress import trial as stressed
 
 
 def study(task: Task, root: int, guard: float) -> Outcome:

@@ -26,7 +26,7 @@ from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import opened
 from hardness.instance import suite
 from hardness.scores import Judged, fresh
-from learner.studies.stress.trial import JUDGED, trial
+from learner.studies.stress import JUDGED, trial
 
 HERE = Path(__file__).parents[1] / "support"
 X = np.random.default_rng(0).choice(np.array([-1, 1], dtype=np.int8), (40, 2, 5))

@@ -11,7 +11,7 @@ from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features, kernel, lift, parameters, weights
 from learner.linear.regressor import LinearAttention
 from learner.studies.linear_attention.heads import svd_heads
-from learner.studies.linear_attention.trials import memory_data
+from learner.studies.linear_attention.memory import memory_data
 
 
 def signs(n, d, rng, k=2):

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from hardness.engine.frames import frame
 from hardness.engine.store import Row
 from hardness.engine.task import Task
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features
-from learner.studies.linear_attention import AUTOMATA, HEAD, MACHINE_SIZES, STUDY, content, trials
-from learner.studies.linear_attention.machine import Machine
+from learner.studies.linear_attention import AUTOMATA, HEAD, MACHINE_SIZES, STUDY, automata_of
+from learner.studies.linear_attention.heads import prefixes
+from learner.studies.linear_attention.machine import Machine, jobs
 
 
 def test_tasks_are_distinct() -> None:
@@ -16,14 +18,14 @@ def test_tasks_are_distinct() -> None:
 
 
 def test_padded_prefixes_are_the_sequences_they_begin() -> None:
-    X = trials.prefixes(130, 3, np.random.default_rng(0))
+    X = prefixes(130, 3, np.random.default_rng(0))
     assert X.shape == (130, 100, 3)
     V, Q = np.random.default_rng(1).normal(size=(2, 2, 3)), np.random.default_rng(2).normal(size=(2, 3, 3))
     whole = X[99]
     for t in (0, 1, 41, 99):
         assert np.allclose(attention(V, Q, X[t : t + 1]), attention(V, Q, whole[None, : t + 1]))
     assert not np.allclose(X[129, -1], whole[29])  # the second sequence is another one
-    assert certificate(features(trials.prefixes(200, 4, np.random.default_rng(3)))).rank == 40
+    assert certificate(features(prefixes(200, 4, np.random.default_rng(3)))).rank == 40
 
 
 def test_below_the_features_nothing_is_exact_and_beyond_everything() -> None:
@@ -40,14 +42,14 @@ def test_below_the_features_nothing_is_exact_and_beyond_everything() -> None:
 def test_certified_steps_are_right_in_every_row_and_counted() -> None:
     wanted = {"states": 3, "letters": 2}
     tasks = [t for t in STUDY.tasks(True) if t.family == AUTOMATA and t.params == wanted and t.repetition < 3]
-    lines = content.automata(content.ended_trials([Row(task, STUDY.trial(task, 0, 60.0)) for task in tasks]))
-    assert (lines["right"] == lines["sure"]).all()
-    assert (lines["sure"] + lines["unsure"] == 3 * 4000).all()
-    assert (lines[lines["rows/rank"] == 3]["exact"] == 3).all()
+    runs = automata_of(frame([Row(task, STUDY.trial(task, 0, 60.0)) for task in tasks]))
+    assert (runs.right == runs.sure).all()
+    assert (runs.sure <= 4000).all()
+    assert runs[runs.ratio == 3].perfect.tolist() == [True] * 3
 
 
 def test_programs_that_fit_are_run_on_the_machine_that_is_asked() -> None:
     rng = np.random.default_rng(0)
-    names = [{job[0] for job in trials.jobs(Machine(*size), rng)} for size in MACHINE_SIZES]
+    names = [{job[0] for job in jobs(Machine(*size), rng)} for size in MACHINE_SIZES]
     assert names[0] == {"addition", "random"}
     assert names[2] == {"addition", "busy beaver", "palindrome", "random"}

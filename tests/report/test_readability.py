@@ -13,7 +13,6 @@ PAGES = sorted(REPORTS.glob("**/index.html"))
 # e = 2.718….
 IN_PLACE = {
     "lattices": "u w",
-    "linear-attention": "B t",
     "nice-layers": "X a b",
     "random-features": "b t",
     "exponential-in-m": "C D O e",

@@ -1,12 +1,73 @@
-"""Heads of linear attention: those of a regression's parameters, and those that Adam trains beside it as a control."""
+"""One random head of linear attention, learned by regression, or by Adam as a control."""
+
+from typing import Any
 
 import numpy as np
 
+from hardness.engine.outcome import Outcome
+from hardness.engine.task import Task
+from hardness.evaluation.adapters import plain
+from hardness.scores import EXACT
 from learner.adam import Adam
 from learner.base import Array
-from learner.linear.features import lift
+from learner.linear.features import attention, lift, parameters
+from learner.linear.regressor import LinearAttention
+from learner.studies.linear_attention import EPOCHS, FRESH, LENGTH, NOISE, RATE
+from learner.studies.recorded import TINY, measured
 
-BATCH = 256  # examples of a step
+BATCH = 256  # examples of a step of Adam
+
+
+def prefixes(count: int, dim: int, rng: np.random.Generator) -> Array:
+    """Draw the first `count` prefixes of random sequences, (count, 100, dim), padded in front; the query is last.
+
+    Tokens are standard normal over 100^(1/3): features are cubic, and so those of a whole sequence are of order one.
+    Linear attention does not see the padding, as it is 0.
+    """
+    Z = rng.normal(size=(-(-count // LENGTH), LENGTH, dim)) / LENGTH ** (1 / 3)
+    end, place = np.ogrid[:LENGTH, :LENGTH]
+    at = place - (LENGTH - 1 - end)  # the token in a place of the prefix that ends at `end`
+    return np.where(at[:, :, None] >= 0, Z[:, np.maximum(at, 0)], 0.0).reshape(-1, LENGTH, dim)[:count]
+
+
+def trial(task: Task, root: int) -> Outcome:
+    """Learn one random head without and with noise on the labels; return relative squared errors on fresh sequences.
+
+    `solved` is a relative error of 1e-6 (squared, 1e-12) without noise.
+
+    >>> outcome = trial(Task("linear-attention", {"dim": 4}, {"method": "regression"}, {"samples": 80}, 0), 0)
+    >>> outcome.status, outcome.detail["rank"], outcome.detail["certified"]
+    ('solved', 40, 1.0)
+    """
+    d, n = int(task.params["dim"]), int(task.budget["samples"])
+    rng = np.random.default_rng(task.shared().seed(root, "examples"))
+    V, Q, fresh = rng.normal(size=(1, 1, d)), rng.normal(size=(1, d, d)), prefixes(FRESH, d, rng)
+    truth, p = attention(V, Q, fresh), parameters(V, Q)
+    X = prefixes(n, d, rng)
+    clean = attention(V, Q, X)
+    detail: dict[str, Any]
+    if task.solver["method"] == "Adam":
+        rng_adam = np.random.default_rng(task.seed(root, "solver"))
+        v, q, _ = adam_heads(X, clean, int(task.solver["heads"]), rng_adam, epochs=EPOCHS, rate=RATE)
+        errors = np.mean((attention(v, q, fresh) - truth) ** 2, axis=0) / truth.var()
+        detail = {"distance": measured(float(np.linalg.norm(parameters(v, q) - p)), TINY)}
+    else:
+        Y = np.concatenate([clean, clean + NOISE * clean.std() * rng.normal(size=clean.shape)], axis=1)
+        learner = LinearAttention(query=-1, random_state=0).fit(X, Y)
+        errors = np.mean((learner.predict(fresh) - truth) ** 2, axis=0) / truth.var()
+        certificate = learner.certificate(X)
+        detail = {
+            "noisy": measured(errors[1]),
+            "distance": measured(float(np.linalg.norm(learner.p_[:1] - p)), TINY),
+        }
+        detail |= {
+            "rank": certificate.rank,
+            "lam_min": measured(certificate.lam_min),
+            "identifiable": certificate.identifiable,
+        }
+        detail |= {"certified": learner.certify(fresh).mean()}
+    detail["error"] = measured(errors[0], TINY**2)
+    return Outcome("solved" if errors[0] <= EXACT.threshold**2 else "wrong", n, plain(detail))
 
 
 def svd_heads(p: Array, dim: int, tol: float = 1e-9) -> tuple[Array, Array]:

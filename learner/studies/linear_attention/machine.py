@@ -15,8 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+from hardness.engine.outcome import Outcome
+from hardness.engine.task import Task
+from hardness.evaluation.adapters import plain
+from learner.studies.linear_attention import MAX_STEPS
 
+Array = NDArray[np.float64]
 Integers = NDArray[np.intp]
 Rule = tuple[int, str, int]  # write, "L" or "R", next state; HALT is the state that stops
 # How a program ran: `halted`, `budget`, `edge` (off the tape), `uncertified` or `broken`; and every configuration:
@@ -82,12 +86,12 @@ class Machine:
 
     @property
     def windows(self) -> int:
-        """T = QA + 2QA·A + A kinds of cell."""
+        """Return T = QA + 2QA·A + A, the number of kinds of cell."""
         return self.pairs * (1 + 2 * self.symbols) + self.symbols
 
     @property
     def moves(self) -> int:
-        """Pairs of a next state, halted included, and a direction."""
+        """Return the number of pairs of a next state, halted included, and a direction."""
         return 2 * (self.states + 1)
 
     @property
@@ -96,12 +100,12 @@ class Machine:
 
     @property
     def span_rank(self) -> int:
-        """Rank of the features of all steps of all programs: T kinds of window times moments of programs."""
+        """Return the rank of the features of all steps of all programs: T kinds of window times moments of programs."""
         free = self.moves - 1 + self.symbols - 1
         return self.windows * (1 + self.pairs * free + (self.moves - 1) * (self.symbols - 1))
 
     def program(self, rules: Mapping[tuple[int, int], Rule]) -> Integers:
-        """The table of readable rules {(state, symbol): (write, "L" | "R", next)}; pairs left out halt."""
+        """Return the table of readable rules {(state, symbol): (write, "L" | "R", next)}; pairs left out halt."""
         table = np.zeros((self.states, self.symbols, 3), dtype=np.intp)
         table[:] = (self.states, 0, 1)
         for (state, symbol), (write, move, following) in rules.items():
@@ -109,18 +113,18 @@ class Machine:
         return table
 
     def random_programs(self, count: int, rng: np.random.Generator) -> Integers:
-        """Programs (count, Q, A, 3), every entry uniform."""
+        """Draw programs (count, Q, A, 3), every entry uniform."""
         return rng.integers((self.states + 1, self.symbols, 2), size=(count, self.states, self.symbols, 3))
 
     def window(self, head: int, pair: Integers, symbol: Integers | int) -> Integers:
-        """Index of windows: head 0 here, 1 on the left, 2 on the right, 3 elsewhere; `pair` s·A + a, own `symbol`."""
+        """Return the index of windows: head 0 here, 1 left, 2 right, 3 elsewhere; `pair` s·A + a, own `symbol`."""
         if head == 0:
             return pair
         start = self.pairs * (1 + (head - 1) * self.symbols)
         return np.asarray(start + (symbol if head == 3 else pair * self.symbols + symbol))
 
     def tokens(self, programs: Integers, windows: Integers) -> NDArray[np.int8]:
-        """Tokens (n, QA + 1, dim) of windows (n,) under programs (n, Q, A, 3): the rules, then the query."""
+        """Return tokens (n, QA + 1, dim) of windows (n,) under programs (n, Q, A, 3): the rules, then the query."""
         n, pair = len(windows), np.arange(self.pairs)
         following, write, move = programs.reshape(n, self.pairs, 3).transpose(2, 0, 1)
         X = np.zeros((n, self.pairs + 1, self.dim), dtype=np.int8)
@@ -132,7 +136,7 @@ class Machine:
         return X
 
     def labels(self, programs: Integers, windows: Integers) -> Array:
-        """What the cells are next, (n, Q + 2 + A): one-hot state (none, 0 .. Q-1, halted) and one-hot symbol."""
+        """Return what the cells are next, (n, Q + 2 + A): one-hot state (none, 0 .. Q-1, halted) and one-hot symbol."""
         n, Q, A = len(windows), self.states, self.symbols
         bounds = self.pairs * np.array([1, 1 + A, 1 + 2 * A])
         kind = np.searchsorted(bounds, windows, side="right")
@@ -145,12 +149,12 @@ class Machine:
         return np.concatenate([np.eye(Q + 2)[state], np.eye(A)[symbol]], axis=1)
 
     def steps(self, count: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], Array]:
-        """Random transitions: tokens and labels of `count` uniform windows, each under a program of its own."""
+        """Draw random transitions: tokens and labels of `count` uniform windows, each under a program of its own."""
         programs, windows = self.random_programs(count, rng), rng.integers(self.windows, size=count)
         return self.tokens(programs, windows), self.labels(programs, windows)
 
     def windows_of(self, state: int, head: int, tape: Integers) -> Integers:
-        """The window of every cell of a configuration, (cells,)."""
+        """Return the window of every cell of a configuration, (cells,)."""
         cells, pair = np.arange(len(tape)), state * self.symbols + tape[head]
         indices = np.where(cells == head, self.window(0, pair, tape), self.window(3, pair, tape))
         for place, side in ((head + 1, 1), (head - 1, 2)):
@@ -195,7 +199,7 @@ class Machine:
 
 
 def interpret(program: Integers, tape: ArrayLike, head: int, max_steps: int) -> Run:
-    """What a Turing machine does, by definition: the reference for `Machine.run`."""
+    """Run a Turing machine by its definition: the reference for `Machine.run`."""
     cells, state = np.array(tape, dtype=np.intp), 0
     history = [(0, head, tuple(cells.tolist()))]
     for _ in range(max_steps):
@@ -209,3 +213,54 @@ def interpret(program: Integers, tape: ArrayLike, head: int, max_steps: int) -> 
         if state == len(program):
             return "halted", history
     return "budget", history
+
+
+def jobs(machine: Machine, rng: np.random.Generator) -> list[tuple[str, Integers, list[int], int]]:
+    """Return name, program, tape and place of the head of jobs: named programs that fit, and ten random ones."""
+    listed: list[tuple[str, Integers, list[int], int]] = []
+    for a, b in rng.integers(1, 8, size=(3, 2)):
+        listed.append(("addition", machine.program(ADDITION), [1] * a + [0] + [1] * b + [0, 0], 0))
+    if machine.states >= 4:
+        listed.append(("busy beaver", machine.program(BUSY_BEAVER), [0] * 24, 12))
+    if machine.states >= 6 and machine.symbols >= 3:
+        for size in (4, 5, 6):
+            half = rng.integers(1, 3, size=size).tolist()
+            for word in (half + half[::-1], rng.integers(1, 3, size=2 * size).tolist()):
+                listed.append(("palindrome", machine.program(PALINDROME), [0, *word, 0, 0], 1))
+    for program in machine.random_programs(10, rng):
+        listed.append(("random", program, rng.integers(machine.symbols, size=12).tolist(), 6))
+    return listed
+
+
+def trial(task: Task, root: int) -> Outcome:
+    """Learn from random transitions, then run every job until it halts or a step is not certified.
+
+    Solved if all end as a Turing machine ends. `blind` counts what ends so when nothing is certified.
+
+    >>> task = Task("machine", {"states": 3, "symbols": 2}, {"method": "regression"}, {"samples": 3000}, 0)
+    >>> outcome = trial(task, 0)
+    >>> outcome.status, outcome.detail["rank"] == Machine(3, 2).span_rank
+    ('solved', True)
+    """
+    from learner.linear.regressor import LinearAttention  # it takes a second to import
+
+    machine, n = Machine(int(task.params["states"]), int(task.params["symbols"])), int(task.budget["samples"])
+    rng = np.random.default_rng(task.seed(root, "examples"))
+    learner = LinearAttention(query=-1, random_state=0).fit(*machine.steps(n, rng))
+    counts: dict[str, dict[str, int]] = {}
+    for name, program, tape, at in jobs(machine, rng):
+        truth = interpret(program, tape, at, MAX_STEPS)
+        run, blind = (
+            machine.run(learner, program, tape, at, MAX_STEPS, trust=trust) for trust in (False, True)
+        )
+        count = counts.setdefault(
+            name, dict.fromkeys(("jobs", "whole", "blind", "needed", "steps", "wrong"), 0)
+        )
+        count["jobs"] += 1
+        count["whole"] += run == truth
+        count["blind"] += blind == truth
+        count["needed"] += len(truth[1]) - 1
+        count["steps"] += len(run[1]) - 1
+        count["wrong"] += sum(a != b for a, b in zip(run[1], truth[1], strict=False))
+    whole = all(count["whole"] == count["jobs"] for count in counts.values())
+    return Outcome("solved" if whole else "wrong", n, plain({"rank": learner.rank_, "programs": counts}))

@@ -1,21 +1,36 @@
-"""The study `stress`, the board: who solves the named instances of `hardness.instance.suite`, and what it costs."""
+"""The study `stress`, the board: who solves the named instances of `hardness.instance.suite`, and what it costs.
+
+From the top: the grid, the trial, the numbers of the article, its tables and its figure.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import comb, log2
+from math import comb, floor, inf, log2
 from pathlib import Path
-from typing import Any
+from statistics import median_high
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hardness import families, registry
+from hardness.attacks.estimates.low_degree import monomials
+from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.effort import MULTIPLY_ADDS as MULTIPLY_ADDS
-from hardness.evaluation.effort import SIZE as SIZE
+from hardness.evaluation.adapters import make
+from hardness.evaluation.effort import MULTIPLY_ADDS, Metered
+from hardness.evaluation.until import LEAST, Ending, cost, evaluations, lives, stream, until_solved
+from hardness.evaluation.worker import opening
 from hardness.families.parity import Parity
-from hardness.instance import suite
-from learner.studies.stress import trial as run
+from hardness.instance import Instance, suite
+from hardness.io.rounding import at_least, at_most
+from hardness.report import plots
+from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh
+from hardness.studies.trials import solver_of
 
-QUESTION = "Which learners, attacks and strategies solve which named layers, and at what price?"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame, Series
 
 EXAMPLES, WORK = 1 << 18, 6_000_000_000  # what every learner may spend at most: examples, and multiply-adds
 SIGNS = 1 << 23  # of a token, in all examples: so many fit into a gigabyte for any learner
@@ -39,7 +54,7 @@ TUNED = {
 }
 PASSES = 64  # over a pool, of the student that sees examples again
 ATTACKED = 40_000  # examples of an attack
-# What each counts by itself
+# Budgets of attacks, each in steps of its own.
 WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}
 TOLERANCE, ORACLE = 0.1, "window"
 STRATEGIES = (
@@ -57,17 +72,19 @@ STRATEGIES = (
     "attention-gradient",
 )
 SETS = 1 << 14  # of classes on which games are played
+JUDGED = 2048  # fresh inputs to judge on
+# Seconds of a run that spends its budget; what has no entry is taken for the last.
+FAILING = {"adam": 3.0, "direct": 2.0, "provable": 2.0, "linear-attention": 1.4, "sgd": 0.3, "": 0.6}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Every built-in solver on every instance; games once per cell."""
+    """Return every built-in solver on every instance; games once a kind of instance."""
     known = [name for name in registry.names("learner", builtin=True) if name not in SAME]
     planned = [task for name in known for task in user_learner_tasks(quick, name)]
     for entry in _instances(quick):
         bits = _bits(entry)
-        planned += (
-            [_student(entry, bits, passes, quick) for passes in (None, PASSES)] if bits in TUNED else []
-        )
+        if bits in TUNED:
+            planned += [_student(entry, bits, passes, quick) for passes in (None, PASSES)]
         if entry.family != "nondegenerate":
             planned += [_attack(entry, name) for name in registry.names("attack", builtin=True)]
         if bits and entry.name.endswith("-0") and comb(int(entry.params["dim"]) - 1, bits) <= SETS:
@@ -76,7 +93,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
-    """One learner, registered or ``package.module:Class``, on every instance."""
+    """Return one learner, registered or ``package.module:Class``, on every instance."""
     solver = {"kind": "learner", "learner": learner, "params": OPTIONS.get(learner, {})}
     return [
         _task(each, solver, _budget(each, quick))
@@ -86,7 +103,7 @@ def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
 
 
 def _bits(entry: suite.Entry) -> int:
-    """The hidden bits of a parity, 0 of another layer."""
+    """Return the number of hidden bits of a parity, 0 of another layer."""
     family = families.build(entry.family, entry.params)
     return family.size if isinstance(family, Parity) else 0
 
@@ -105,7 +122,7 @@ def _examples_in_memory(dim: int) -> int:
 
 
 def within(task: Task, examples: int | None, work: float | None) -> Task:
-    """A learner's task within other budgets, of as many examples as any learner can hold; other tasks as they are.
+    """Return a learner's task within other budgets, of as many examples as any learner can hold; others as they are.
 
     >>> [task] = [each for each in user_learner_tasks(True, "mlp") if each.params["instance"] == "parity-s2-d8-0"]
     >>> dict(within(task, 1 << 30, None).budget)
@@ -119,7 +136,7 @@ def within(task: Task, examples: int | None, work: float | None) -> Task:
 
 
 def _task(entry: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, Any]) -> Task:
-    """A task on a named instance; the digest is a part of its identity."""
+    """Return a task on a named instance; the digest is a part of its identity."""
     named = {"instance": entry.name, "tier": entry.tier, "digest": f"sha256:{entry.digest[:16]}"}
     kept = {name: value for name, value in solver.items() if value not in ({}, None)}
     return Task(entry.family, {**entry.params, **named}, kept, budget, int(entry.name.rpartition("-")[2]))
@@ -137,9 +154,8 @@ def _student(entry: suite.Entry, bits: int, passes: int | None, quick: bool) -> 
 
 
 def _attack(entry: suite.Entry, name: str) -> Task:
-    return _task(
-        entry, {"kind": "attack", "attack": name}, {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)}
-    )
+    budget = {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)}
+    return _task(entry, {"kind": "attack", "attack": name}, budget)
 
 
 def _game(entry: suite.Entry, name: str, bits: int) -> Task:
@@ -147,28 +163,444 @@ def _game(entry: suite.Entry, name: str, bits: int) -> Task:
     return _task(entry, solver, {"queries": 4 * comb(int(entry.params["dim"]) - 1, bits) + 64})
 
 
-# Seconds of a run that spends its budget; what has no entry is taken for the last.
-FAILING = {"adam": 3.0, "direct": 2.0, "provable": 2.0, "linear-attention": 1.4, "sgd": 0.3, "": 0.6}
-
-
 def seconds(task: Task) -> float:
-    """Predicted seconds of a trial."""
+    """Return the predicted seconds of a trial."""
     if task.solver["kind"] != "learner":
         return 0.5
     return 0.1 + FAILING.get(task.solver["learner"], FAILING[""]) * float(task.budget["work"]) / WORK
 
 
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """Run one learner, attack or strategy on a named instance.
+
+    Trials that differ in the solver alone meet the same instance, examples and fresh inputs.
+
+    >>> params = {"instance": "parity-s2-d8-0", "digest": f"sha256:{suite.entry('parity-s2-d8-0').digest[:16]}"}
+    >>> never = {"kind": "learner", "learner": "hardness.evaluation.adapters:Constant"}
+    >>> outcome = trial(Task("parity", params, never, {"samples": 2000, "work": 1e9}, 0), root=0, guard=60.0)
+    >>> outcome.status, outcome.cost, outcome.detail["limit"], outcome.detail["criterion"]
+    ('budget', 2000, 'examples', 'open_error <= 0.1')
+    """
+    each = suite.entries().get(str(task.params.get("instance")))
+    if each is None or task.params.get("digest") != f"sha256:{each.digest[:16]}":
+        raise TrialEnded("refused", "this version's suite has no such instance")
+    kinds = {"learner": _learned, "attack": _attacked, "game": _played}
+    return kinds[task.solver["kind"]](task, suite.instance(each.name), root, guard)
+
+
+def _judged(instance: Instance, seed: int) -> tuple[Judged, Criterion]:
+    """Return fresh inputs and what solves: for structured families, on the rows that tell of the secret."""
+    judged = fresh(instance, JUDGED, seed)
+    return judged, EXPLAINED if judged.values is None else OPEN
+
+
+def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
+    """Run a learner until it meets the criterion or would exceed a budget, which censors it; `limit` says which.
+
+    The cost is the number of distinct examples that it was judged after; a crash adds none. One that does not count
+    its multiply-adds is ended by its CPU time, at as many of the reference kernel (`hardness.evaluation.effort`).
+    """
+    shared, solver = task.shared(), task.solver
+    judged, rule = _judged(instance, shared.seed(root, "fresh"))
+    sampling, seed = shared.seed(root, "examples"), task.seed(root, "solver")
+    learner, most = solver_of(task, instance, sampling), int(task.budget["samples"])
+    given, work, passes = stream(instance, sampling), float(task.budget["work"]), int(solver.get("passes", 0))
+    made = make(learner, 0)
+    counted = all(cost(instance, made, n).multiply_adds is not None for n in (LEAST, most))
+    metered = Metered(opening(learner, seed, guard), None if counted else work / MULTIPLY_ADDS)
+    attempts = lives(made, instance, given, most, work, passes, seed)
+    ending = until_solved(metered, attempts, learner.streamed, judged, rule)
+    detail = {"criterion": rule.name, "counted": counted} | _spent(ending, rule, metered)
+    if ending.error is not None:
+        failure = outcome_of(ending.error, guard)
+        return Outcome(failure.status, ending.spent.distinct, detail | dict(failure.detail))
+    if ending.solved:
+        return Outcome("solved", ending.spent.distinct, detail)
+    more = ending.spent.distinct + 1 if learner.streamed and not passes else 2 * ending.spent.distinct
+    limit = "examples" if more > most else "multiply-adds"
+    return Outcome("budget", ending.spent.distinct, detail | {"limit": limit})
+
+
+def _spent(ending: Ending, rule: Criterion, metered: Metered) -> dict[str, float]:
+    """Return the last score and what was spent by then, as far as they are known."""
+    figures = {"reference_seconds": metered.reference_seconds if metered.complete else None}
+    if ending.points:
+        figures[rule.score] = ending.points[-1].scores[rule.score]
+        figures["gradient_examples"] = ending.spent.gradient
+        figures["multiply_adds"] = ending.spent.multiply_adds
+    return {name: round(value, 4) for name, value in figures.items() if value is not None}
+
+
+def _attacked(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
+    """Run an attack: the secret that it names is judged as learners are. The cost is the examples that it used."""
+    shared = task.shared()
+    sampling = shared.seed(root, "examples")
+    judged, rule = _judged(instance, shared.seed(root, "fresh"))
+    opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
+    detail: dict[str, Any] = {"criterion": rule.name}
+    samples = [int(task.budget["samples"])]
+    try:
+        (point,) = evaluations(opened, False, stream(instance, sampling), judged, samples)
+    except (TrialEnded, TimeoutError) as error:
+        failure = outcome_of(error, guard)
+        return Outcome(failure.status, None, detail | {"reason": failure.detail.get("reason", "")})
+    score = point.scores[rule.score]
+    detail |= {} if score is None else {rule.score: round(score, 4)}
+    return Outcome("solved" if rule.met(point.scores) else "wrong", point.work["examples"], detail)
+
+
+def _played(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
+    """Play a strategy against the window adversary on the instance's class of labels. The cost is its queries."""
+    from hardness.sq.game import play
+
+    solver = task.solver
+    played = play(
+        instance.family,
+        solver["strategy"],
+        solver["oracle"],
+        solver["tolerance"],
+        seed=task.seed(root, "solver"),
+        max_queries=int(task.budget["queries"]),
+        flip=instance.parameters.get("flip", 0.0),
+    )
+    detail = {"criterion": "remaining <= 1", "concepts": played.concepts, "remaining": played.remaining}
+    return Outcome(played.status, played.queries, detail | ({"bound": played.bound} if played.bound else {}))
+
+
+TIERS = ("easy", "frontier", "open")
+RANDOM, PROVABLE = "nondegenerate", "provable"
+# What built-in learners know beside examples.
+FORM, HEADS, SET = "form of the layer", "form of the layer, number of heads", "rate set on parities"
+KNOWS = {
+    "diagonal": "form of the gadget, set on parities",
+    "sgd": "products of the tokens",
+    "student": f"{FORM}, {SET}",
+    "adam": HEADS,
+    "direct": HEADS,
+    "lbfgs": HEADS,
+    "provable": f"{HEADS}, general position",
+    "linear-attention": "form of linear attention",
+    "random-features": "form of attention with ReLU",
+    "low-degree": "nothing",
+    "mlp": SET,
+}
+AIDED = (
+    "diagonal",
+    "sgd",
+    "student",
+    "mlp",
+)  # are handed structure, or have settings chosen on hidden parities
+CELL = ["layers", "solver"]
+
+
+def board(rows: "DataFrame", kind: str) -> "DataFrame":
+    """Return the trials of learners, attacks or games in the order of the suite.
+
+    `solver` is the name in tables, `layers` the kind of the instance. A run whose budget of multiply-adds is below one
+    fit on the fewest examples tried nothing: its `ending` is "never fitted".
+    """
+    part = rows[rows.kind == kind]
+    tuned, pool = part.setting.notna(), part.passes.notna()
+    idle = (part.status == "budget") & (part.cost == 0) & (part.limit == "multiply-adds")
+    places = {name: place for place, name in enumerate(suite.entries())}
+    table = part.assign(
+        solver=part["strategy" if kind == "game" else kind] + tuned.map({True: ", tuned", False: ""}),
+        layers=part.instance.str.rpartition("-")[0],
+        ending=part.status.mask(idle, "never fitted"),
+        solved=part.status == "solved",
+        place=part.instance.map(places),
+    )
+    table["solver"] += pool.map({True: ", pool", False: ""})
+    return table.sort_values("place", kind="stable")
+
+
+def medians(table: "DataFrame") -> "Series[float]":
+    """Return the upper median cost by kind of layers and solver, runs that did not solve at the far end; inf there."""
+    costs = table.assign(paid=table.cost.astype(float).where(table.solved, inf))
+    return costs.groupby(CELL, sort=False).paid.agg(median_high)
+
+
+def stopped_after(learners: "DataFrame") -> "Series[float]":
+    """Return the upper median of the examples read in vain, where more than half of the runs met a budget."""
+    groups = learners.groupby(CELL, sort=False)
+    most = groups.ending.agg(lambda endings: (endings == "budget").mean() > 0.5)
+    return groups.cost.agg(lambda costs: float(median_high(costs)))[most]
+
+
+def ranks(learners: "DataFrame") -> "DataFrame":
+    """Return a line a tier and learner: solved, ranks, and geometric means of what the solved runs paid.
+
+    One ranks above another that solved less, or as many at a larger mean, of examples or of reference seconds.
+    """
+    logs = learners.assign(
+        examples=np.log(learners.cost.astype(float).where(learners.solved)),
+        cpu=np.log(learners.reference_seconds.astype(float).where(learners.solved)),
+    )
+    table = logs.groupby(["tier", "solver"]).agg(
+        learner=("learner", "first"),
+        runs=("solved", "size"),
+        solved=("solved", "sum"),
+        examples=("examples", "mean"),
+        cpu=("cpu", "mean"),
+    )
+    table[["examples", "cpu"]] = np.exp(table[["examples", "cpu"]])
+    for currency in ("examples", "cpu"):
+        keys = [*zip(-table.solved, table[currency], strict=True)]
+        tiers = table.index.get_level_values("tier")
+        table[f"rank_{currency}"] = [
+            1 + sum(other < key for other, at in zip(keys, tiers, strict=True) if at == tier)
+            for key, tier in zip(keys, tiers, strict=True)
+        ]
+    return table.reset_index().sort_values(["tier", "rank_examples", "solver"])
+
+
+def null(family: str, params: Mapping[str, Any], learner: str) -> int | None:
+    """Return how many features of at most the label's degree the inputs of a learner have; None but for parities.
+
+    A parity of s bits has degree 2s + 1 in the 2d signs of two tokens. Handed their products and the gate it has
+    degree s in d − 1 signs, at either value of the gate, and for `diagonal` at one.
+
+    >>> [null("parity", {"dim": 16, "heads": 2}, name) for name in ("mlp", "sgd", "diagonal")]
+    [242825, 242, 121]
+    """
+    layer = families.build(family, params)
+    if not isinstance(layer, Parity):
+        return None
+    if learner == "diagonal":
+        return monomials(layer.dim - 1, layer.size)
+    if learner in HANDED:
+        return 2 * monomials(layer.dim - 1, layer.size)
+    return monomials(2 * layer.dim, 2 * layer.size + 1)
+
+
+def stopped_below(learners: "DataFrame") -> dict[str, Any]:
+    """Return in how many fields of parities most runs met a budget, and in how many of them below the null."""
+    entries = suite.entries()
+    fields, above = 0, []
+    for (layers, solver), spent in stopped_after(learners).items():
+        entry = entries[f"{layers}-0"]
+        bound = null(entry.family, entry.params, solver.partition(",")[0])
+        if bound is not None:
+            fields += 1
+            above += [f"{solver} on {layers}"] if spent > bound else []
+    return {"fields": fields, "below": fields - len(above), "above": ", ".join(above)}
+
+
+def numbers(rows: "DataFrame") -> dict[str, Any]:
+    """Return every number of the article."""
+    learners, attacks, games = (board(rows, kind) for kind in ("learner", "attack", "game"))
+    provable = learners[learners.learner == PROVABLE]
+    hidden = provable[provable.family != RANDOM]
+    by_rank = hidden.reason.str.contains("projection matrices sum to")
+    longer = learners[learners.counted.eq(True) & (learners.reference_seconds > WORK / MULTIPLY_ADDS)]
+    won = learners[learners.solved]
+    quickest = won[won.tier == "frontier"].groupby("instance").seconds.min()
+    endings = learners.ending.value_counts()
+    return {
+        "provable": {
+            "hidden": len(hidden),
+            "refused": int((hidden.status == "refused").sum()),
+            "rank": int(by_rank.sum()),
+            "few": int((~by_rank).sum()),
+            "random": len(provable) - len(hidden),
+            "solved": int(provable.solved.sum()),
+        },
+        "solved": {tier: _solved_in(tier, learners, attacks) for tier in TIERS},
+        "attacks": {
+            "solved": int(attacks[attacks.solved].instance.nunique()),
+            "instances": int(attacks.instance.nunique()),
+            "handed": ATTACKED,
+            "seconds": at_most(float(attacks[attacks.solved].seconds.max())),
+        },
+        "runs": {"all": len(learners)} | {name.replace(" ", "_"): int(n) for name, n in endings.items()},
+        "examples": [int(learners.samples.min()), int(learners.samples.max())],
+        "work": WORK // 10**9,
+        "judged": JUDGED,
+        "null": stopped_below(learners),
+        "quickest": at_most(float(quickest.max())),
+        "longer": {
+            "runs": len(longer),
+            "who": ", ".join(longer.solver.unique()),
+            "low": at_least(float(longer.reference_seconds.min())),
+            "high": at_most(float(longer.reference_seconds.max())),
+        },
+        "games": {
+            "strategies": int(games.solver.nunique()),
+            "played": len(games),
+            "won": int(games.solved.sum()),
+            "tau": TOLERANCE,
+            "sets": SETS,
+        },
+        "passes": PASSES,
+        "least": LEAST,
+    }
+
+
+def _solved_in(tier: str, learners: "DataFrame", attacks: "DataFrame") -> dict[str, int]:
+    """Return the instances of a tier: all, those that learners solve, and those that learners without aid solve."""
+    here = learners[learners.tier == tier]
+    won, broken = here[here.solved], attacks[(attacks.tier == tier) & attacks.solved]
+    return {
+        "instances": int(here.instance.nunique()),
+        "learners": int(won.instance.nunique()),
+        "plain": int(won[~won.learner.isin(AIDED)].instance.nunique()),
+        "anybody": len({*won.instance, *broken.instance}),
+    }
+
+
+def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
+    """Return what solves each kind of layers, the ranks of learners, the attacks and the strategies."""
+    import pandas as pd
+
+    learners, attacks, games = (board(rows, kind) for kind in ("learner", "attack", "game"))
+    order = ranks(learners)
+    order = order[order.solved > 0]
+    return {
+        "by_kind": pd.DataFrame(_by_kind(learners, attacks, games)),
+        "by_learner": pd.DataFrame(
+            {
+                "tier": order.tier,
+                "learner": order.solver,
+                "knows": order.learner.map(KNOWS),
+                "solved": [f"{won} of {runs}" for won, runs in zip(order.solved, order.runs, strict=True)],
+                "examples": order.examples,
+                "rank": order.rank_examples,
+                "reference seconds": order.cpu,
+                "rank by CPU": order.rank_cpu,
+            }
+        ),
+        "by_attack": pd.DataFrame(_by_attack(attacks)),
+        "by_strategy": pd.DataFrame(_by_strategy(games)),
+    }
+
+
+def _by_kind(learners: "DataFrame", attacks: "DataFrame", games: "DataFrame") -> list[dict[str, Any]]:
+    """Return a line a kind of layers: what is proved and predicted, and the cheapest solvers of most instances."""
+    learning, breaking, asking = (medians(table) for table in (learners, attacks, games))
+    lines = []
+    for layers in learners.layers.unique():
+        entry = suite.entry(f"{layers}-0")
+        best, asked = _cheapest(learning, layers), _cheapest(asking, layers)
+        broken = breaking.get(layers)
+        attack = [] if broken is None else sorted(broken[broken < inf].index)
+        lines.append(
+            {
+                "layers": layers,
+                "tier": entry.tier,
+                "learner with the fewest examples": f"{best[0]}: {best[1]:,.0f}" if best else "–",
+                "attacks that solve it": ", ".join(attack) or "–",
+                "fewest queries": f"{asked[0]}: {asked[1]:,.0f}" if asked else "–",
+                "log₂ of queries, at least": _queries(entry),
+                "log₂ of operations": entry.predicted["log2_time"],
+            }
+        )
+    return lines
+
+
+def _cheapest(costs: "Series[float]", layers: str) -> tuple[str, float] | None:
+    """Return the solvers of most instances at the least median cost, and this cost; None where nobody solves most."""
+    if layers not in costs:
+        return None
+    here = costs[layers]
+    least = float(here.min())
+    return None if least == inf else (", ".join(sorted(here[here == least].index)), least)
+
+
+def _queries(entry: suite.Entry) -> float | None:
+    """Return log2 of the queries that theory 2.5 and 2.6 prove to be needed, rounded down; None of random layers."""
+    from hardness.sq.bounds.parity import adversary_bounds
+    from hardness.sq.game import class_of
+
+    if entry.family == RANDOM:
+        return None
+    concepts = class_of(families.build(entry.family, entry.params))
+    bound = adversary_bounds(concepts, TOLERANCE, float(entry.params.get("flip", 0.0))).get("window", 0.0)
+    return floor(10 * log2(bound)) / 10 if bound > 1 else None
+
+
+def _by_attack(attacks: "DataFrame") -> list[dict[str, Any]]:
+    lines = []
+    for name, runs in attacks.groupby("solver"):
+        won = runs[runs.solved]
+        lines.append(
+            {
+                "attack": name,
+                "solved": f"{len(won)} of {len(runs)}",
+                "refused": int((runs.status == "refused").sum()),
+                "layers": ", ".join(won.layers.unique()),
+                "rows used": f"{won.cost.min():,} to {won.cost.max():,}",
+            }
+        )
+    return lines
+
+
+def _by_strategy(games: "DataFrame") -> list[dict[str, Any]]:
+    """Return the queries of won games by strategy and kind of layers; those of others as a lower bound."""
+    asked = {(at.solver, at.layers): f"{at.cost:,}" if at.solved else "–" for at in games.itertuples()}
+    kinds = games.layers.unique()
+    return [{"strategy": name, **{layers: asked[name, layers] for layers in kinds}} for name in STRATEGIES]
+
+
+SHADES = {"all": "C0", "some": "0.72", "budget": "0.9", "refused": "white", "never fitted": "white"}
+
+
+def figures(rows: "DataFrame") -> "dict[str, Figure]":
+    """Return the board: who solves which layers, after how many examples, or after how many it was stopped."""
+    from matplotlib.patches import Rectangle
+
+    learners = board(rows, "learner")
+    paid, spent = medians(learners), stopped_after(learners)
+    fields = learners.groupby(CELL, sort=False)
+    places = _places(learners)
+    names = learners.groupby("solver").solved.sum().sort_values(ascending=False, kind="stable").index
+    figure, axis = plots.panels(height=4.6)
+    for (layers, solver), runs in fields:
+        won = int(runs.solved.sum())
+        ending = "all" if won == len(runs) else "some" if won else runs.ending.value_counts().index[0]
+        text = {"refused": "refused", "never fitted": "never\nfitted"}.get(ending, f"{won} of {len(runs)}")
+        if (layers, solver) in spent.index and not won:
+            text = f"> {_short(spent[layers, solver])}"
+        elif paid[layers, solver] < inf:
+            text = _short(paid[layers, solver])
+        x, y = places[layers], names.get_loc(solver)
+        axis.add_patch(Rectangle((x - 0.47, y - 0.46), 0.94, 0.92, color=SHADES[ending], linewidth=0))
+        color = "white" if ending == "all" else "0.1"
+        axis.text(x, y, text, ha="center", va="center", fontsize=6.3, color=color, linespacing=0.9)
+    axis.set(xlim=(-0.6, max(places.values()) + 0.6), ylim=(len(names) - 0.4, -0.6))
+    axis.set_yticks(range(len(names)), list(names))
+    axis.set_xticks(list(places.values()), [layers.replace("-", "\n") for layers in places], fontsize=6.3)
+    axis.tick_params(length=0)
+    axis.grid(visible=False)
+    axis.spines[:].set_visible(False)
+    for tier, kinds in learners.groupby("tier", sort=False).layers.unique().items():
+        middle = float(np.mean([places[layers] for layers in kinds]))
+        axis.text(middle, -0.75, tier, ha="center", fontsize=9)
+    return {"board": figure}
+
+
+def _places(learners: "DataFrame") -> dict[str, float]:
+    """Return where each kind of layers stands in the figure, with a gap between tiers."""
+    tiers = learners.drop_duplicates("layers").set_index("layers").tier
+    return {layers: place + 0.35 * TIERS.index(tier) for place, (layers, tier) in enumerate(tiers.items())}
+
+
+def _short(count: float) -> str:
+    return f"{count / 1000:.3g}k" if count >= 1000 else f"{count:g}"
+
+
 STUDY = Study(
     "stress",
-    QUESTION,
+    "Which learners, attacks and strategies solve which named layers, and at what price?",
     tasks,
     seconds,
-    run.trial,
+    trial,
     guard=300.0,
     role="measured",
     user_learner_tasks=user_learner_tasks,
     within=within,
+    numbers=numbers,
+    tables=tables,
+    figures=figures,
+    page=Path(__file__).with_name("page.md"),
     timed=True,
-    content="learner.studies.stress.content:content",
-    template=Path(__file__).with_name("page.md"),
 )
