@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -118,11 +119,28 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
     assert (result["status"], result["secret"]) == ("solved", fields["secret"])
     assert ran[0] == 0, ran
     assert json.loads(ran[1])["statuses"] == {"solved": 2, "budget": 2}
-    assert json.loads(reported[1])["verdict"] == "2 of 4 fits found the order of the coordinates."
+    assert json.loads(reported[1])["verdict"].startswith("mean-by-size: 4 of 4 trials ended")
     assert (
         "How many examples does a reordered mean take?"
         in (commands.folder / "study" / "index.html").read_text()
     )
+
+
+@pytest.mark.slow  # two commands: 8 s of CPU
+def test_an_article_of_ones_own_is_filled_from_a_table_of_rows(commands):
+    kept = commands.folder / "kept"
+    kept.mkdir()
+    ((code, _, error),) = commands("study run mean-by-size --quick --workers 0 --out {}/whole --json")
+    assert code == 0, error
+    shutil.copy(commands.folder / "whole" / "rows.csv", kept)
+    shutil.copy(commands.folder / "whole" / "summary.json", kept)
+    ((code, out, error),) = commands("study report {}/kept --json")
+    assert code == 0, error
+    assert json.loads(out)["verdict"] == "Least squares finds a hidden order from four examples a coordinate"
+    text = (kept / "README.md").read_text()
+    assert "2 of 4 fits found the order, at up to 8 coordinates" in text
+    assert "|" in text
+    assert (kept / "fits.svg").exists()
 
 
 def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
@@ -153,9 +171,7 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
 
 OWN_STUDY = """
 from functools import partial
-from pathlib import Path
 from hardness.engine.outcome import Outcome
-from hardness.report import Content
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 
@@ -165,9 +181,8 @@ def tasks(quick):
 def trial(task, root, guard, factor=1):
     return Outcome("solved", factor * task.params["dim"])
 
-shown = {"content": lambda rows: Content(), "template": Path(__file__).with_name("own.md")}
-OWN = Study("own", "What does it cost?", tasks, lambda task: 0.1, trial, **shown)
-PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(trial, factor=2), **shown)
+OWN = Study("own", "What does it cost?", tasks, lambda task: 0.1, trial)
+PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(trial, factor=2))
 """
 
 
@@ -176,7 +191,6 @@ PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(tr
 def test_an_edit_of_a_studys_own_trial_runs_its_rows_again(commands, site, name):
     """The file of the trial counts, another does not; a trial may be a functools.partial."""
     (site / "own_study.py").write_text(OWN_STUDY)
-    (site / "own.md").write_text("All are solved.\n")
     line = f"study run own_study:{name} --workers 0 --out {{}}/{name} --json"
     for text, ran in (("", 2), ("", 0), ("\n# edited\n", 2)):
         (site / "own_study.py").write_text(OWN_STUDY + text)

@@ -1,34 +1,11 @@
-"""Pages of studies: how one is made.
+"""What shows rows: articles, dashboards, and figures in plain matplotlib.
 
-A study is a folder of three files. `__init__.py` holds the grid, the trial and ``STUDY = Study(name, question, tasks,
-seconds, trial, content="package.content:content", template=Path(__file__).with_name("page.md"))``; what is long of it
-may stand in modules beside it.
-`content.py` holds one pure function from rows to a `Content`. `frame(rows)` makes a pandas DataFrame of them, a line a
-trial, which it groups, pivots and merges into a few named tables; a table of a page may be such a frame. What it shows
-are numbers that the text names, figures (`Curves`, `HeatMap`) and tables, all plain data. `page.md` is the text.
-Studies hold no drawing code, and no sentences in Python.
-
-A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
-``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names. The second argument is
-the caption; `figure` also takes `alt` and `kinds`, `table` its columns, and their `heads`, `kinds` and `forms` by key.
-These words are strings, in which nothing is filled in: a number is joined to them, ``"at d = " ~ n.d ~ "."``.
-``{{ term("ψ", "The number of features.") }}`` explains a symbol of this page. Filters are the names of
-`rounding.FORMS`; a bound is printed by `at_least`, `at_most` or, given its log2, `at_least_power`, `at_most_power`, and
-by nothing else. A paragraph, heading or list item that begins with ``[proved]``, ``[identity]``, ``[measured]``
-(`glossary.KINDS`) gets that badge. Words of docs/glossary.md and references such as "theory 2.5" are marked by
-themselves. In this order a template has
-
-1. the headline: its first paragraph, at most 50 words, one claim with its model and limits (more are refused);
-2. the one figure that could refute it;
-3. ``## What was done``: two paragraphs;
-4. sections of other figures and tables, figures first;
-5. ``## Statistics for referees``, which the page folds.
-
-Title, words and symbols, the command line that made the rows, crashes and provenance are added. While rows do not
-answer the question, a content says so by `missing`, and the page shows that sentence and whatever figures there are. A
-content has all figures and tables that the template names; one without panels or rows is left out with a remark.
-Points of different parity are different series; a censored point is `Point(…, censored="above")` at what was spent.
+`article` fills the page of a study, Markdown written by hand, with the numbers, tables and figures of a committed table
+of rows; its docstring says how a page is written. `dashboard` shows any rows in one HTML file without a sentence.
+`plots` has the style of figures, bounds as arrows and labels at the ends of lines. `chart` draws `hardness plot`.
 docs/extending.md makes a study from start to end.
+
+The other modules and the names below are those of pages of the old kind, which some studies still have.
 """
 
 from hardness.report.content import Axis as Axis
