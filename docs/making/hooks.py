@@ -6,10 +6,7 @@ import json
 import posixpath
 import re
 from base64 import b64decode
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -126,30 +123,19 @@ def notebook(path: Path) -> tuple[str, dict[str, bytes]]:
 
 
 def commands() -> str:
-    """Return the help of every command as Markdown, as the command line prints it."""
+    """Return the help of every command as Markdown, by typer."""
     import typer
+    from typer.cli import get_docs_for_click
 
-    with redirect_stdout(StringIO()):  # where the help is plain
-        from hardness.cli import app
+    from hardness.cli import app
 
+    command = typer.main.get_command(app)
+    helps = get_docs_for_click(obj=command, ctx=typer.Context(command), name="hardness").partition("\n")[2]
     intro = (
-        "The help of every command, as `--help` prints it. Data goes to stdout and talk to stderr; with `--json` "
-        "stdout holds exactly one JSON object. Exit codes: 0 done; 1 `verify` or `judge` said no, or a trial crashed; "
-        "2 bad usage or input; 130 interrupted."
+        "Data goes to stdout and talk to stderr; with `--json` stdout holds exactly one JSON object. Exit codes: "
+        "0 done; 1 `verify` or `judge` said no, or a trial crashed; 2 bad usage or input; 130 interrupted."
     )
-    parts = ["# The command line", intro]
-
-    def walk(command: Any, path: str, parent: Any) -> None:
-        context = command.make_context(path.split()[-1], [], parent=parent, resilient_parsing=True)
-        if command.hidden:
-            return
-        inner = getattr(command, "commands", {})
-        parts.extend([] if inner else [f"## {path}", f"```text\n{command.get_help(context).rstrip()}\n```"])
-        for name, each in inner.items():
-            walk(each, f"{path} {name}", context)
-
-    walk(typer.main.get_command(app), "hardness", None)
-    return "\n\n".join(parts)
+    return f"# The command line\n\n{intro}\n{helps}"
 
 
 def schemas() -> str:
