@@ -41,9 +41,10 @@ class Recovery:
 
     def _repr_html_(self) -> str:
         figures = {name: value for name, value in self.detail.items() if isinstance(value, int | float | str)}
-        named = self.secret and {name: str(value) for name, value in self.secret.items()}
+        answer = self.secret or {"secret": "none found"}
+        named = {name: str(value) for name, value in answer.items()}
         cost = {"examples used": self.samples_used, "seconds": self.seconds}
-        return table(f"Attack: {self.status}", {**(named or {"secret": "none found"}), **cost, **figures})
+        return table(f"Attack: {self.status}", {**named, **cost, **figures})
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":
