@@ -1,8 +1,5 @@
-"""Label noise is as secret as the instance: nothing that is published gives it (docs/seeds.md)."""
+"""Label noise is keyed by the seeds of the instance and of the sampling, by the documented recipe (docs/seeds.md)."""
 
-import json
-import random
-import secrets
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +9,6 @@ from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
-from hardness.instance.challenge import publish
 
 ROWS = 200_000  # half of them informative
 NOISY = [Parity(9, 3, flip=0.2), Rounding(8, 97, 97, noise=3.0)]
@@ -41,24 +37,6 @@ def correlated(u, v):
     return abs(np.corrcoef(u, v)[0, 1]) >= 5 / np.sqrt(len(u))
 
 
-def streams(number):
-    """What anybody can make of a number: the generators that numpy seeds with it, and their first descendants."""
-    roots = [np.random.SeedSequence(number), *np.random.SeedSequence(number).spawn(4)]
-    yield from (np.random.Philox(root).random_raw(ROWS) / 2.0**64 for root in roots)
-    yield from (np.random.default_rng(root).random(ROWS) for root in roots)
-
-
-def numbers(value):
-    """Every number of a JSON value, those written in hexadecimal too."""
-    if isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from numbers(each)
-    elif type(value) is int and value >= 0:
-        yield value
-    elif isinstance(value, str) and len(value) == 64:
-        yield int(value, 16)
-
-
 @pytest.mark.parametrize("family", NOISY, ids=lambda family: family.name)
 def test_noise_of_other_instances_and_other_seeds_is_independent(family):
     base, other = (Instance.generate(family, seed) for seed in (1, 2))
@@ -70,32 +48,6 @@ def test_noise_of_other_instances_and_other_seeds_is_independent(family):
         _, here, there = np.intersect1d(rows, others, return_indices=True)
         assert not correlated(u[here], v[there])
         assert not correlated(a.noise(ROWS, first), b.noise(ROWS, second))
-
-
-@pytest.mark.parametrize("family", NOISY, ids=lambda family: family.name)
-def test_no_number_of_a_challenge_gives_its_noise(family, tmp_path, monkeypatch):
-    chance = random.Random(0)
-    monkeypatch.setattr(secrets, "randbits", chance.getrandbits)
-    monkeypatch.setattr(secrets, "token_hex", lambda n: f"{chance.getrandbits(8 * n):0{2 * n}x}")
-    instance = Instance.generate(family)
-    publish(instance, ROWS, tmp_path / "c", toy=True)
-    header = json.loads((tmp_path / "c" / "challenge.json").read_text())
-    with np.load(tmp_path / "c" / "examples.npz") as file:
-        X, Y, public = file["X"], file["Y"], json.loads(str(file["public"]))
-    noise, rows = truth(X, Y, public, instance.secret)
-    assert np.array_equal(noise, noise_of(instance, public["sampling_seed"])[0])
-    published = {*numbers(header), *numbers(public)}
-    assert {public["sampling_seed"], public["dim"], int(header["salt"], 16)} <= published
-    nothing_gives(noise, rows, published, family, public["sampling_seed"])
-
-
-def nothing_gives(noise, rows, known, family, seed):
-    """No generator seeded with one of the numbers `known` gives the noise, nor does another instance."""
-    unrelated = Instance.generate(family, 1)
-    for number in known:
-        assert not any(correlated(stream[rows], noise) for stream in streams(number))
-        for other, sampling in ((unrelated, number), (Instance.generate(family, number), seed)):
-            assert not correlated(other.noise(ROWS, sampling)[rows], noise)
 
 
 def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
