@@ -319,7 +319,7 @@ def _bounds_figure() -> "Figure":
         (line,) = axes[0].plot(*zip(*enough, strict=True), "o-", color=f"C{place}")
         ends.append((line, f"g = {g}" if g < SIZE else "unaided"))
     alone = log2(proved(SIZE, 0.0)[0])
-    axes[0].text(0.9, alone + 0.4, "needed without help", color="0.35", ha="right")
+    axes[0].text(0.95, alone + 0.4, "needed unaided", color="0.35", ha="right")
     axes[0].axhline(alone, linestyle="--", color="0.35", linewidth=1)
     axes[0].set(title="enough (proved)", xlabel="bias μ", ylabel="log₂ of the queries")
     lows = []
