@@ -176,6 +176,33 @@ def test_classes_that_are_refused():
         hardness.play(Votes(6, 3), "characters", tolerance=0.1, flip=0.1)
 
 
+PLAIN = """
+import numpy as np
+import hardness
+
+
+class Runs(hardness.ListedConcepts):
+    def __init__(self, n, share=0.5, label="runs"):
+        assert (type(n), type(share), type(label)) == (int, float, str)
+        self.n = n
+
+    def secrets(self):
+        return [{"first": np.array(j)} for j in range(self.n - 2)]
+
+    def values(self, secret, v):
+        return np.sign(v[:, secret["first"] :][:, :3].sum(axis=1))
+"""
+
+
+def test_a_constructor_without_annotations_takes_numbers_as_numbers(tmp_path, monkeypatch):
+    (tmp_path / "plainclass.py").write_text(PLAIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert answer("sq bounds plainclass:Runs --n 9 --tolerance .1")["concepts"] == 7
+    assert answer("sq bounds plainclass:Runs --n 8 --share .25 --label x --tolerance .1")["concepts"] == 6
+    check_refused(run_command("sq bounds plainclass:Runs --tolerance .1"), "Missing option '--n'")
+
+
 def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
     (tmp_path / "ownclass.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
