@@ -10,7 +10,7 @@ for X, Y in loader:
 
 from collections.abc import Iterator
 from itertools import count as naturals
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,13 +24,19 @@ if TYPE_CHECKING:
 
     Batch = tuple[torch.Tensor, ...]
 
+UNSAID = "unsaid"
 BLOCK = 4096  # examples that a worker makes at a time where no batch is given
 
 
 def stream(
-    instance: Instance, seed: int, lean: bool = False, *, count: int | None = None, batch: int | None = None
+    instance: Instance,
+    seed: int,
+    lean: bool = False,
+    *,
+    count: int | Literal["unsaid"] | None = UNSAID,
+    batch: int | None = None,
 ) -> "torch.utils.data.IterableDataset[Batch]":
-    """An `IterableDataset` of the examples that `instance.examples(count, seed)` holds, without end if `count` is None.
+    """An `IterableDataset` of the examples that `instance.examples(count, seed)` holds; `count` None has no end.
 
     An item is (X, Y): X (2, d) int8 and Y (2, d) float64; with `batch`, so many examples at once, and a `DataLoader`
     takes `batch_size=None`. Blocks of a batch are shared out between the workers of a loader in turn: each example is
@@ -39,12 +45,17 @@ def stream(
     and label = g Y_10, float32, so that row 1 of the output has g · label in column 0 and row 2 the negative. Half
     of all examples are such, so batches vary in length.
 
-    Raises `InputError` where torch is missing, for counts and batches below 1, and for `lean` on more than two tokens.
+    Raises `InputError` where torch is missing, where no count is given, for counts and batches below 1, and
+    for `lean` on more than two tokens.
     """
     try:
         from torch.utils.data import IterableDataset, get_worker_info
     except ImportError as error:
         raise missing_extra("torch", "torch", "hardness.torch.stream") from error
+    if count == UNSAID:
+        raise InputError(
+            "say stream(instance, seed=1, count=1000), or count=None for a stream that never ends"
+        )
     for name, size in (("count", count), ("batch", batch)):
         if size is not None:
             whole(name, size, 1)

@@ -31,7 +31,6 @@ Form = Literal["layer", "xor-dimacs", "lwe", "lwe-challenge", "estimator"]
 File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
 
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
-HIDDEN = "only with --reveal"
 
 
 class Generate(FamilyGroup):
@@ -104,7 +103,7 @@ def _described(instance: "Instance", header: Mapping[str, Any]) -> list[str]:
     settings = ", ".join(
         f"{name} {value}" for name, value in instance.parameters.items() if value is not None
     )
-    certificate = {name: HIDDEN if value is None else value for name, value in header["certificate"].items()}
+    certificate = {name: value for name, value in header["certificate"].items() if value is not None}
     bound = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
     return [
         f"{instance.family.name}: {settings}",
@@ -141,11 +140,13 @@ def inspect(
         *_right_labels_line(proved),
         "non-degeneracy conditions:",
     ]
-    for c in rows:
-        figure = (
-            HIDDEN if c.value is None and not reveal else "undefined" if c.value is None else f"{c.value:.3g}"
-        )
+    known = rows if reveal else [c for c in rows if c.value is not None]
+    for c in known:
+        figure = "undefined" if c.value is None else f"{c.value:.3g}"
         lines.append(f"  {c.name}: {figure} (best {c.best}; needs {c.needs}; used by {c.phase})")
+    certified = [name for name, value in payload["certificate"].items() if value is None]
+    if unshown := [*certified, *(c.name for c in rows if c not in known)]:
+        lines.append(f"  {len(unshown)} more with --reveal")
     lines += (
         [] if rows else [f"  not measured: the dense layer has more than {LARGEST_INSPECTED:.1e} entries"]
     )

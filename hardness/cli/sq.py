@@ -56,6 +56,7 @@ MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries
 Samples = Annotated[
     int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")
 ]
+All = Annotated[bool, typer.Option("--all", help="Every bound, those of other authors and models too.")]
 Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinely independent parities.")]
 Seconds = Annotated[float, typer.Option(min=0, help="Search for so long; then a bracket.")]
 Kind = Annotated[Literal["transcript", "bound", "value"], typer.Option(help="What is certified.")]
@@ -65,6 +66,7 @@ Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders
 CERTIFICATE_SECONDS = 600.0  # for an exact value
 UNIDENTIFIABLE = "nothing is identifiable at this tolerance: from 1/4 on no query tells two parities apart"
 ALIKE = "nothing is identifiable at this tolerance: no query loses a concept (theory 2.8)"
+QUERIES = ("window", "null", "strict", "exact_floor")  # of any query: the others are for other models
 # The worked examples, by group and class.
 EXAMPLES = {
     "bounds parity": "--dim 65 --heads 8 --gadget sharp --tolerance 0.1",
@@ -182,8 +184,8 @@ def strategies(as_json: Json = False) -> None:
     emit_registered("strategy", "strategies", as_json, NAMES)
 
 
-def bounds(concepts: "Concepts", tolerance: Tolerance, as_json: Json = False) -> None:
-    """Lower bounds on the queries that any strategy needs.
+def bounds(concepts: "Concepts", tolerance: Tolerance, every: All = False, as_json: Json = False) -> None:
+    """The strongest proved lower bound on the queries that any strategy needs; with --all, every one.
 
     Of a class of one's own, `module:Class`, by the largest eigenvalue of its Gram matrix (theory 2.8).
     """
@@ -197,7 +199,7 @@ def bounds(concepts: "Concepts", tolerance: Tolerance, as_json: Json = False) ->
         queries = rounding_bounds(concepts, tolerance)
     else:
         queries = _gram_bounds(concepts, tolerance)
-    emit(as_json, {"concepts": concepts.size, **queries}, _bound_lines(concepts.size, queries))
+    emit(as_json, {"concepts": concepts.size, **queries}, _bound_lines(concepts.size, queries, every))
 
 
 def _gram_bounds(concepts: "ListedConcepts", tolerance: float) -> dict[str, Any]:
@@ -217,9 +219,10 @@ def parity_bounds(
     noise: Noise = None,
     success: Success = 0.9,
     flip: Flip = 0.0,
+    every: All = False,
     as_json: Json = False,
 ) -> None:
-    """Lower bounds on the queries that any strategy needs, and on the examples of learners that keep little of each.
+    """The strongest proved bound on the queries of any strategy, and on examples of learners that keep little of each.
 
     Queries only with --tolerance, and for certain success. Examples are informative ones, half of all (theory 2.10).
     """
@@ -230,7 +233,7 @@ def parity_bounds(
         examples["noisy_gradient_examples"] = messages.proved_examples(concepts.size, noise, success, flip)
     queries = {} if tolerance is None else _query_bounds(concepts, tolerance, flip)
     proved = {"asymptotic_ratio": None, **queries, **examples}
-    emit(as_json, {"concepts": concepts.size, **proved}, _bound_lines(concepts.size, proved))
+    emit(as_json, {"concepts": concepts.size, **proved}, _bound_lines(concepts.size, proved, every))
 
 
 def _query_bounds(concepts: "ParityConcepts", tolerance: float, flip: float) -> dict[str, float | None]:
@@ -254,8 +257,8 @@ def _query_bounds(concepts: "ParityConcepts", tolerance: float, flip: float) -> 
     }
 
 
-def _bound_lines(concepts: int, proved: Mapping[str, Any]) -> list[str]:
-    """A line a bound, with its source, in the order given."""
+def _bound_lines(concepts: int, proved: Mapping[str, Any], every: bool) -> list[str]:
+    """Return a line a bound, with its source, in the order given: of those on queries the strongest, or every one."""
     from math import log2
 
     from hardness.io.rounding import at_least, at_least_power, at_most
@@ -267,6 +270,11 @@ def _bound_lines(concepts: int, proved: Mapping[str, Any]) -> list[str]:
         return at_least(value, digits=6) if value < 10**15 else at_least_power(log2(value), places=2)
 
     shown = {name: value for name, value in proved.items() if name in sources and value is not None}
+    if not every:
+        comparable = {name: value for name, value in shown.items() if name in QUERIES}
+        strongest = max(comparable, key=lambda name: comparable[name], default=None)
+        kept = (strongest, "share", "error_mass", *messages.SOURCES)
+        shown = {name: value for name, value in shown.items() if name in kept}
     if "eigenvalue" in proved:
         sources |= gram.SOURCES
     width = max(len(name) for name in ("concepts", *shown))

@@ -243,7 +243,10 @@ def sweep(
 ) -> None:
     """Run a grid of your own, or what is left of it: any family with any solver; and write its dashboard.
 
-    `study status`, `export` and `report` work on its folder. --set changes an entry of the grid file for this run.
+    A grid is a TOML file: family = "parity", runs = 3; [params] dim = "4*heads", heads = [2, 3, 4]; [solver] strategy,
+    learner or attack = "NAME"; [budget] samples, queries or work. Every list is an axis. `nice-and-hard` is a grid that
+    is built in: one learner on random layers and on hidden parities of the same sizes. `study status`, `export` and
+    `report`, and `plot`, work on the folder. --set changes an entry of the file for this run.
 
     Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """
@@ -251,11 +254,21 @@ def sweep(
     from hardness.engine.rows import read as read_rows
     from hardness.engine.run import Interrupted
     from hardness.studies.sweep.grid import read
+    from hardness.studies.sweep.shipped import SHIPPED
     from hardness.studies.sweep.study import missing, run_grid
 
-    folder, wanted = out or Path("sweeps") / grid.stem, read(grid, changes or ())
+    folder = out or Path("sweeps") / grid.stem
+    if str(grid) in SHIPPED and not grid.exists():
+        if changes:
+            raise InputError(f"--set changes a grid file, and {grid} is built in; leave --set out")
+        grids = SHIPPED[str(grid)]
+    else:
+        grids = (read(grid, changes or ()),)
     if dry_run:
-        trials, seconds = missing(wanted, folder)
+        lacking = [missing(wanted, folder) for wanted in grids]
+        trials = sum(count for count, _ in lacking)
+        times = [each for _, each in lacking if each is not None]
+        seconds = sum(times) if len(times) == len(lacking) else None
         known = "how long is known when the first have ended"
         if seconds is not None:
             known = f"about {seconds:.0f} s of one process"
@@ -266,11 +279,11 @@ def sweep(
         )
         return
     try:
-        verdict, ran = run_grid(wanted, folder, workers, Progress(), scheduler, typed(context))
+        ended = [run_grid(wanted, folder, workers, Progress(), scheduler, typed(context)) for wanted in grids]
     except Interrupted as stop:
         talk("interrupted: what ended is stored; the same command goes on")
         raise typer.Exit(stop.code) from stop
-    table = read_rows(folder)
+    table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count in ended)
     _ended(as_json, "sweep", verdict, folder, len(table.rows), ran, table.counts())
 
 

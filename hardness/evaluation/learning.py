@@ -27,6 +27,10 @@ from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
 from hardness.scores import CRITERIA, OPEN, SCORES, Judged, exact, fresh, sizes
 
+FLATTEN = (
+    "Inputs are (examples, tokens, dim): in a class of your own, fit on X.reshape(len(X), -1) and "
+    "Y.reshape(len(Y), -1), and return predictions.reshape(X.shape)."
+)
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in so many is held out for the judge
@@ -185,6 +189,8 @@ def _counted(target: Instance | Examples | str | Path, count: int | None, test: 
     """How many examples are learned from. Raises `InputError` for more than there are, before a file is read."""
     if isinstance(target, Instance):
         if count is None or count < 1 or test < 2:
+            if count is None:
+                raise InputError("learn needs the number of examples: learn(instance, learner, 1000)")
             counts = f"got {count} and {test}"
             raise InputError(f"give at least 1 example to learn from and 2 to test on, {counts}")
         if count + test >= MOST_EXAMPLES:
@@ -281,5 +287,7 @@ def _proved(target: Any, result: Mapping[str, Any]) -> dict[str, int]:
 
 def _unjudged(status: str, reason: str, started: float) -> dict[str, Any]:
     """Of a learner that ended before it was judged."""
+    if "array with dim 3" in reason:  # scikit-learn's own check
+        reason = f"{reason} {FLATTEN}"
     raised = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
     return {"reason": raised["reason"], "phases": [raised], "seconds": time.perf_counter() - started}

@@ -4,13 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
+from inspect import Parameter, signature
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
+from hardness.errors import InputError, unknown
 from hardness.families.concepts import Concepts
 from hardness.families.linear import Hidden
 from hardness.gadgets.coefficients import Gadget, gated, informative
@@ -71,6 +72,14 @@ class Family(ABC):
     open_variance: ClassVar[float | None] = (
         None  # of real-valued labels of rows with z_0 != 0, where it is known
     )
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Raise `InputError` for a keyword that is misspelt, with the one that is like it."""
+        known = signature(cls.__init__).parameters
+        takes_all = any(p.kind is Parameter.VAR_KEYWORD for p in known.values())
+        if not takes_all and (strange := given.keys() - known.keys()):
+            raise unknown(f"parameter of {cls.__name__}", min(strange), known.keys() - {"self"})
+        return super().__new__(cls)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -65,7 +65,7 @@ def test_reveal_shows_what_tells_of_the_secret(tmp_path):
     assert all(row["value"] is None for row in hidden["conditions"])
     assert any(row["value"] is not None for row in open_["conditions"])
     assert open_["secret"] == {"w": instance.secret["w"].tolist()}
-    assert "only with --reveal" in run_command(f"inspect {tmp_path / 'f'}").out
+    assert "more with --reveal" in run_command(f"inspect {tmp_path / 'f'}").out
 
 
 def test_a_small_seed_is_warned_of_where_examples_are_made(tmp_path):

@@ -1,0 +1,76 @@
+"""What a first-time user types: a misspelt keyword, no count, a class of scikit-learn, a bound, a built-in grid."""
+
+import pytest
+from commands import answer, check_refused, run_command
+
+import hardness
+from hardness.errors import InputError
+from hardness.evaluation.learning import FLATTEN
+
+
+class Flat:
+    """A learner that takes rows of features, as most of scikit-learn do."""
+
+    def fit(self, X, Y):
+        from sklearn.utils import check_array
+
+        check_array(X)
+
+    def predict(self, X):
+        return X
+
+
+@pytest.fixture(scope="module")
+def hard():
+    return hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
+
+
+def test_python_suggests_as_the_command_line_does(hard):
+    with pytest.raises(InputError, match="did you mean 'heads'"):
+        hardness.Parity(dim=8, head=2)
+    with pytest.raises(InputError, match="learn needs the number of examples"):
+        hardness.learn(hard, "direct")
+
+
+def test_a_class_for_rows_is_told_to_flatten(hard):
+    trial = hardness.learn(hard, Flat(), 100, seed=0)
+    assert trial.status == "error"
+    assert FLATTEN in trial.reason
+
+
+def test_bounds_are_one_line_unless_all_are_asked_for():
+    line = "sq bounds parity --dim 17 --heads 4 --tolerance 0.1"
+    fields = answer(line)
+    queries = {name: fields[name] for name in ("window", "null", "strict", "exact_floor")}
+    strongest = max(queries, key=queries.get)
+    said = run_command(line).out
+    assert [name for name in queries if f"\n{name} " in said] == [strongest]
+    every = run_command(f"{line} --all").out
+    assert all(f"\n{name} " in every for name in (*queries, "sda", "szorenyi"))
+
+
+def test_inspect_counts_what_it_does_not_show(tmp_path):
+    file = tmp_path / "f.safetensors"
+    answer(f"generate rounding --dim 9 --modulus 17 --levels 2 --seed 1 --out {file}")
+    hidden, revealed = (run_command(f"inspect {file}{more}").out for more in ("", " --reveal"))
+    assert "more with --reveal" in hidden
+    assert len(hidden.splitlines()) < len(revealed.splitlines())
+
+
+def test_the_built_in_grid_has_equal_sizes_of_nice_and_hard(tmp_path):
+    from hardness.studies.sweep.shipped import SHIPPED
+
+    nice, hard = SHIPPED["nice-and-hard"]
+    sizes = [{(task.params["dim"], task.params["heads"]) for task in grid.tasks()} for grid in (nice, hard)]
+    assert sizes[0] == sizes[1]
+    planned = answer(f"sweep nice-and-hard --dry-run --out {tmp_path / 'o'}")
+    assert planned["trials"] == len(nice.tasks()) + len(hard.tasks())
+    check_refused(run_command("sweep nice-and-hard --set runs=1"), "--set changes a grid file")
+
+
+def test_a_stream_without_a_count_is_refused(hard):
+    pytest.importorskip("torch")
+    from hardness.torch import stream
+
+    with pytest.raises(InputError, match="count=None"):
+        stream(hard, 40_000)
