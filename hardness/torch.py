@@ -10,7 +10,7 @@ for X, Y in loader:
 
 from collections.abc import Iterator
 from itertools import count as naturals
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Batch = tuple[torch.Tensor, ...]
 
-UNSAID = "unsaid"
+UNSAID = -1  # no count that anybody gives
 BLOCK = 4096  # examples that a worker makes at a time where no batch is given
 
 
@@ -33,7 +33,7 @@ def stream(
     seed: int,
     lean: bool = False,
     *,
-    count: int | Literal["unsaid"] | None = UNSAID,
+    count: int | None = UNSAID,
     batch: int | None = None,
 ) -> "torch.utils.data.IterableDataset[Batch]":
     """An `IterableDataset` of the examples that `instance.examples(count, seed)` holds; `count` None has no end.

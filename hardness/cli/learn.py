@@ -101,7 +101,7 @@ def learn(
     if is_instance and count is None:
         raise InputError("learn needs --count N beside an instance file")
     with steps(learner) as tell:
-        payload = learn_one(
+        trial = learn_one(
             Instance.load(target) if is_instance else target,
             learner,
             count,
@@ -114,7 +114,7 @@ def learn(
             criterion=criterion,
             progress=tell,
         )
-    payload = {name: value for name, value in payload.items() if name != "model"}
+    payload = {name: value for name, value in trial.items() if name != "model"}
     known = {name: payload[name] for name in ("relative_error", "sign_accuracy", "open_error")}
     share = payload["explained"]
     yardstick = [] if share is None else [f"{share:.3g} of the variance explained"]
