@@ -41,8 +41,11 @@ class Recovery:
 
     def _repr_html_(self) -> str:
         figures = {name: value for name, value in self.detail.items() if isinstance(value, int | float | str)}
-        answer = self.secret or {"secret": "none found"}
-        named = {name: str(value) for name, value in answer.items()}
+        named = (
+            {name: str(value) for name, value in self.secret.items()}
+            if self.secret
+            else {"secret": "none found"}
+        )
         cost = {"examples used": self.samples_used, "seconds": self.seconds}
         return table(f"Attack: {self.status}", {**named, **cost, **figures})
 
