@@ -215,6 +215,7 @@ NAMED = (  # (m, d) of the records
 )
 PRINTED, NEAR = 3, 3.0  # significant digits; the factor within which heads x examples over N are asked to lie
 REDRAWN = 100  # draws of all runs anew
+TESTED = 7  # the largest m for which the lottery was tested before
 
 
 def medians(rows: "DataFrame") -> "DataFrame":
@@ -248,8 +249,10 @@ def medians(rows: "DataFrame") -> "DataFrame":
 
 def setting(run: Any) -> dict[str, float]:
     """Return the options of a run that are not the learner's defaults."""
+    import pandas as pd
+
     given = {name: run.get(f"params.{name}") for name in ("batch", "output_rate", "rate")}
-    return {name: float(value) for name, value in given.items() if value is not None and value == value}
+    return {name: float(value) for name, value in given.items() if not pd.isna(value)}
 
 
 def on_line(cells: "DataFrame", line: str) -> "DataFrame":
@@ -423,21 +426,26 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     cells = medians(rows)
     default, best = cells[cells.series == DEFAULT], cheaper(cells[cells.series.isin([DEFAULT, TUNED])])
     hard, outcome = of(default, HARD), outcome_of_laws(rows, cells)
+    lots = hazards(with_tickets(hard, rows))
     return {
         "sizes": len(hard),
         "bounds": int(hard.bound.sum()),
         "largest": int(hard[~hard.bound].N.max()),
         "factor": steepest(best),
-        "exponent": {str(width): exponents(of(best, HARD, width)) for width in WIDTHS},
+        "exponent": exponents(default, best),
         "law": {
             "name": outcome.law[0],
             "error": outcome["factor of error"][0],
             "wins": int(outcome.wins[0]),
+            "second": outcome.law[1],
         },
         "work": spread(worked(hard[~hard.bound])),
         "sparse": spread(worked(sparse(hard[~hard.bound]))),
         "slower": slower(worked(hard[~hard.bound])),
-        "hazard": agreement(hazards(with_tickets(hard, rows))),
+        "hazard": {
+            "all": agreement(lots),
+            "small": agreement(lots[lots.m <= TESTED]),
+        },
         "coins": coins(rows),
         "search": slowest_search(rows),
         "runs": plan.read()["runs"],
@@ -455,9 +463,18 @@ def full(hard: "DataFrame") -> dict[str, dict[str, float]]:
     }
 
 
-def exponents(hard: "DataFrame") -> dict[str, float]:
-    """Return k of examples as N^k where m ≤ n/2 and N is at least a thousand, with its interval."""
-    return interval(exponent(sparse(hard[hard.N >= 1000])))
+def exponents(default: "DataFrame", best: "DataFrame") -> dict[str, dict[str, dict[str, float]]]:
+    """Return k of examples as N^k by width, with intervals, where N is at least a thousand.
+
+    `tuned`: in the cells that were tuned, by the cheaper setting; `default`: in all cells with m ≤ n/2.
+    """
+    places = {tuple(place) for place in plan.read()["tuned"]}
+    there = [place in places for place in zip(best.m, best.d, strict=True)]
+    asked = {"tuned": best[there], "default": sparse(default)}
+    return {
+        name: {str(width): interval(exponent(of(cells[cells.N >= 1000], HARD, width))) for width in WIDTHS}
+        for name, cells in asked.items()
+    }
 
 
 def spread(work: "DataFrame") -> dict[str, float]:
