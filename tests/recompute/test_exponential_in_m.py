@@ -17,13 +17,13 @@ Cell = tuple[int, int, int]  # m, d, heads of the learner
 
 
 def runs(series: str, arm: str = "hidden set") -> dict[Cell, list[dict[str, str]]]:
-    """The runs that ended of every cell."""
+    """The runs that ended of every cell with nine of them."""
     cells = defaultdict(list)
     for row in rows(NAME, solver_kind="diagonal", solver_series=series, solver_arm=arm):
         if row["status"] != "planned":
             place = row["params.heads"], row["params.dim"], row["solver.params.heads"]
             cells[tuple(map(int, place))].append(row)
-    return dict(cells)
+    return {cell: some for cell, some in cells.items() if len(some) >= 9}
 
 
 def median(some: list[dict[str, str]]) -> tuple[float, bool]:

@@ -215,6 +215,7 @@ NAMED = (  # (m, d) of the records
 )
 PRINTED, NEAR = 3, 3.0  # significant digits; the factor within which heads x examples over N are asked to lie
 REDRAWN = 100  # draws of all runs anew
+LEAST = 9  # runs of a median
 TESTED = 7  # the largest m for which the lottery was tested before
 
 
@@ -222,7 +223,7 @@ def medians(rows: "DataFrame") -> "DataFrame":
     """Return a line per arm, series, m, d and width: the median of examples, its range, and whether it is a bound.
 
     `clock` is how many examples were read in all runs before the first head held S, or the run ended, and `tickets` how
-    many runs saw one; `after` is the median of what was read from then on.
+    many runs saw one. Cells of the plan of which fewer than nine runs have ended are left out.
     """
     import pandas as pd
 
@@ -230,17 +231,17 @@ def medians(rows: "DataFrame") -> "DataFrame":
     runs = runs.rename(columns={"heads": "m", "dim": "d", "params.heads": "width"})
     lines = []
     for (arm, series, m, d, width), cell in runs.groupby(["arm", "series", "m", "d", "width"]):
+        if "plan" in cell and len(cell) < LEAST:
+            continue
         lost = cell.status != "solved"
         middle = median(cell.cost.astype(float).tolist(), lost.tolist())
         first = cell.seen.astype(float).fillna(cell.cost.astype(float))
-        held = cell.held.astype(float).fillna(cell.cost.astype(float))
         lines.append(
             {
                 "arm": arm, "series": series, "m": int(m), "d": int(d), "width": int(width), "N": comb(d - 1, m),
                 "median": middle.value, "bound": middle.bound, "solved": middle.solved, "runs": middle.runs,
                 "low": middle.low, "high": middle.high, "cap": float(cell.samples.max()),
                 "clock": first.sum(), "tickets": int(cell.seen.notna().sum()),
-                "after": float((cell.cost.astype(float) - held).median()),
                 "setting": setting(cell.iloc[0]),
             }
         )  # fmt: skip
