@@ -253,7 +253,8 @@ def setting(run: Any) -> dict[str, float]:
     import pandas as pd
 
     given = {name: run.get(f"params.{name}") for name in ("batch", "output_rate", "rate")}
-    return {name: float(value) for name, value in given.items() if not pd.isna(value)}
+    known = {name: float(value) for name, value in given.items() if not pd.isna(value)}
+    return {name: int(value) if value.is_integer() else value for name, value in known.items()}
 
 
 def on_line(cells: "DataFrame", line: str) -> "DataFrame":
@@ -366,7 +367,8 @@ def outcome_of_laws(rows: "DataFrame", cells: "DataFrame") -> "DataFrame":
 def _costs(rows: "DataFrame", cell: Any) -> NDArray[np.float64]:
     """Return what the runs of a cell of hidden sets cost with the default."""
     same = (rows.arm == HARD) & (rows.series == DEFAULT) & (rows.heads == cell.m) & (rows.dim == cell.d)
-    return rows[same & (rows["params.heads"] == cell.width)].cost.to_numpy(float)
+    ended = same & (rows["params.heads"] == cell.width) & (rows.status != "planned")
+    return np.asarray(rows[ended].cost, dtype=np.float64)
 
 
 def rounded(value: float) -> float:
@@ -453,6 +455,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "settings": len(plan.read()["menu"]),
         "tuned": len(cells[cells.series == TUNED]),
         "full": full(hard),
+        "unrun": int((rows.status == "planned").sum()),
     }
 
 
@@ -612,7 +615,7 @@ def entry(cell: Any) -> dict[str, Any]:
     learn = f"hardness learn diagonal x.safetensors --count {3 * round(cell['median'])} --seed 2 --heads {cell.width}"
     return {
         "examples": round(cell["median"]),
-        "heads_examples": round(cell.work),
+        "heads_examples": int(cell.width) * round(cell["median"]),
         "runs": int(cell.runs),
         "solved": int(cell.solved),
         "setting": json.dumps(chosen),

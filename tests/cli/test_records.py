@@ -1,0 +1,39 @@
+"""hardness records: twelve hidden sets, the cheapest learners of the committed rows, and commands that run."""
+
+import shlex
+from pathlib import Path
+
+from commands import answer, run_command
+
+from hardness.engine.frames import rows
+from learner.studies.exponential_in_m import NAMED, STUDY, records
+
+
+def test_the_records_are_those_of_the_committed_rows() -> None:
+    assert STUDY.records is not None
+    text = records(rows(Path(__file__).parents[2] / "reports" / "exponential-in-m")).to_csv(
+        index=False, lineterminator="\n"
+    )
+    assert STUDY.records.read_text(encoding="utf-8") == text
+
+
+def test_twelve_hidden_sets_each_by_examples_and_by_heads_x_examples() -> None:
+    known = answer("records")["records"]
+    assert [(each["heads"], each["dim"]) for each in known[::2]] == list(NAMED)
+    assert len(NAMED) == 12
+    for few, light in zip(known[::2], known[1::2], strict=True):
+        assert few["instance"] == light["instance"]
+        assert few["examples"] <= light["examples"]
+        assert few["heads_examples"] >= light["heads_examples"]
+        assert few["heads_examples"] == few["setting"]["heads"] * few["examples"]
+
+
+def test_an_entry_is_run_by_its_command(tmp_path, monkeypatch) -> None:
+    """Of the smallest: it makes the instance and learns it, in most runs before three medians."""
+    monkeypatch.chdir(tmp_path)
+    entry = min(answer("records")["records"], key=lambda each: each["examples"])
+    made, learned = entry["command"].split(" && ")
+    assert run_command(made.removeprefix("hardness ")).code == 0
+    result = answer(shlex.join(shlex.split(learned)[1:]))
+    assert result["weights"] == entry["setting"]["heads"] * (entry["dim"] + 1)
+    assert result["open_curve"][-1][1] <= 0.1
