@@ -10,29 +10,22 @@ from hardness.layer import MultiHeadAttention
 from hardness.scores import EXACT, relative_error
 
 Array = NDArray[np.float64]
-# The value of a condition (`hardness.gadgets.conditions`) at which half of the layers are no longer certified by
-# phases 1 to 6, by the study nice-layers; a layer is nice above the ones of LEAST and below the ones of MOST.
-LEAST = {
-    "stable rank of theta": 2.0,
-    "distance of theta to a lattice": 0.02,
-    "ratio of norms of theta": 0.1,
-    "stable rank of w": 1.1,
-    "ratio of norms of w": 0.05,
-    "sum of w": 0.5,
-    "stable rank of the sum of w": 1.001,
-}
+# The mildest value of a condition (`hardness.gadgets.conditions`) at which most layers were missed by phases 1 to 6, or
+# by phase 6b from a random start, in the study nice-layers; of conditions that broke neither there is none. A layer is
+# nice above the values of LEAST and below those of MOST.
+LEAST = {"ratio of norms of theta": 0.3, "sum of w": 0.1, "stable rank of the sum of w": 1.001}
 MOST = {
-    "incoherence of theta": 0.7,
-    "heaviest column of theta": 0.6,
+    "incoherence of theta": 0.9,
+    "diagonal of theta": 4.0,
     "score spread tau": 12.0,
-    "incoherence of w": 0.95,
+    "incoherence of w": 0.99,
 }
 
 
 def worst(
     layer: MultiHeadAttention | None, sum_seen: dict[str, float], tokens: int, test: tuple[Array, Array]
-) -> dict[str, Any] | None:
-    """Return the condition that is farthest beyond its threshold, as {name, value, threshold}, or None.
+) -> dict[str, Any]:
+    """Return the condition farthest beyond its threshold, or nearest to it, as {name, value, threshold}.
 
     It is measured on `layer` if that is exact on the examples `test`. Otherwise only the sum of the W is known, as
     phase 1 has seen it (`sum_seen`).
@@ -44,8 +37,6 @@ def worst(
     beyond = {name: _ratio(values.get(name), bound, 1) for name, bound in LEAST.items()}
     beyond |= {name: _ratio(values.get(name), bound, -1) for name, bound in MOST.items()}
     name = max(beyond, key=lambda each: beyond[each])
-    if beyond[name] <= 1:
-        return None
     return {"name": name, "value": values[name], "threshold": (LEAST | MOST)[name]}
 
 

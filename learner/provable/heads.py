@@ -4,6 +4,7 @@ Y_a = Σᵢ p_a⁽ⁱ⁾ X Wᵢ is linear in the m(k−1) free weights of the m 
 them, moves each Θᵢ towards its patterns by a step of Gauss and Newton, and fits all Wᵢ anew. Nothing is searched.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,8 +105,11 @@ def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float
     return P, W[: m * d].reshape(m, d, d), spare, float(np.linalg.norm(R) / (np.linalg.norm(Y) or 1.0))
 
 
-def read(X: Array, Y: Array, w: Array, uniform: Array) -> Readings:
-    """Read the patterns of all heads off Y (n, k, d), given W (m, d, d) and that of a uniform head, (d, d)."""
+def read(X: Array, Y: Array, w: Array, uniform: Array, best: float = KEPT) -> Readings:
+    """Read the patterns of all heads off Y (n, k, d), given W (m, d, d) and that of a uniform head, (d, d).
+
+    Of the rows on which the heads can be told apart, the share `best` of least tolerance is kept.
+    """
     n, k, d = X.shape
     m, free = len(w), len(w) * (k - 1)
     edges = (X[:, :-1] - X[:, -1:]).reshape(-1, d)
@@ -119,7 +123,7 @@ def read(X: Array, Y: Array, w: Array, uniform: Array) -> Readings:
     if free < d:
         tolerance = tolerance * np.linalg.norm(off - q @ B, axis=2)
     tolerance = np.where(usable[:, None], tolerance, np.inf)
-    kept = usable[:, None] & (tolerance <= np.quantile(tolerance[usable], KEPT) if usable.any() else False)
+    kept = usable[:, None] & (tolerance <= np.quantile(tolerance[usable], best) if usable.any() else False)
     blocks = np.einsum("nibic->nibc", covariance.reshape(n, m, k - 1, m, k - 1))
     blocks = np.where(usable[:, None, None, None], blocks, np.eye(k - 1))
     roots = np.asarray(np.linalg.inv(np.linalg.cholesky(blocks)), dtype=np.float64)
@@ -128,26 +132,47 @@ def read(X: Array, Y: Array, w: Array, uniform: Array) -> Readings:
 
 def moved(X: Array, theta: Array, P: Array, readings: Readings) -> Array:
     """Return Θ (m, d, d) after one step of each head from its patterns P (n, m, k, k) towards those that were read."""
+    d = X.shape[2]
+    steps = [np.linalg.solve(damped(A), slope) for A, slope in normal_equations(X, P, readings)]
+    return theta + np.stack(steps).reshape(-1, d, d)
+
+
+def damped(A: Array) -> Array:
+    """Return the matrix of a step with `DAMPING` on its diagonal."""
+    return A + (DAMPING * A.trace() / len(A) + 1e-300) * np.eye(len(A))
+
+
+def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[Array, Array]]:
+    """Yield the matrix (d², d²) and the right-hand side (d²,) of the step of each head, as sums over the rows."""
     n, k, d = X.shape
     j, h, position = pairs(d)
     tokens = X.reshape(n * k, d)
     products = tokens[:, j] * tokens[:, h]
     grid = position[:, None, :, None], position[None, :, None, :]
-    end = theta.copy()
-    for i in range(len(theta)):
-        p = P[:, i]
-        mean = p @ X
-        # x_a ΔΘᵢ times an edge is what a weight changes by; in units of its noise, as the gap is.
-        edges = readings.roots[:, i, None] @ (p[..., :-1, None] * (X[:, None, :-1] - mean[:, :, None]))
-        edges *= readings.kept[:, :, None, None]
-        gap = (readings.roots[:, i, None] @ (readings.weights[:, :, i] - p[..., :-1])[..., None])[..., 0]
-        slope = np.einsum("nar,narl->nal", gap, edges).reshape(n * k, d)
+    for i in range(P.shape[1]):
+        edges, slope = _pulls(X, P[:, i], readings, i)
         curve = np.einsum("narl,narl->nal", edges[..., j], edges[..., h]).reshape(n * k, -1)
         # The normal matrix is Σ x_a[j] x_a[j'] · edge[l] edge[l'], symmetric in both pairs.
         A = (products.T @ curve)[grid].reshape(d * d, d * d)
-        A.flat[:: d * d + 1] += DAMPING * A.trace() / d**2 + 1e-300
-        end[i] += np.linalg.solve(A, (tokens.T @ slope).ravel()).reshape(d, d)
-    return end
+        yield A, (tokens.T @ slope).ravel()
+
+
+def slopes(X: Array, P: Array, readings: Readings) -> Array:
+    """Return (m, n·k, d): what x_aᵀ is multiplied by in the right-hand side of each head, row by row."""
+    return np.stack([_pulls(X, P[:, i], readings, i)[1] for i in range(P.shape[1])])
+
+
+def _pulls(X: Array, p: Array, readings: Readings, i: int) -> tuple[Array, Array]:
+    """Return the edges (n, k, k−1, d) of head i and their sum (n·k, d) weighted by how far its patterns p are off.
+
+    x_a ΔΘᵢ times an edge is what a weight changes by; in units of its noise, as the gap is.
+    """
+    n, k, d = X.shape
+    roots = readings.roots[:, i, None]
+    edges = roots @ (p[..., :-1, None] * (X[:, None, :-1] - (p @ X)[:, :, None]))
+    edges *= readings.kept[:, :, None, None]
+    gap = (roots @ (readings.weights[:, :, i] - p[..., :-1])[..., None])[..., 0]
+    return edges, np.einsum("nar,narl->nal", gap, edges).reshape(n * k, d)
 
 
 def _inverses(G: Array) -> tuple[NDArray[np.bool_], Array]:

@@ -3,8 +3,9 @@
 From the top: the grid, the trials, the numbers of the article, its tables and its figures.
 """
 
-from math import ceil
-from typing import Any
+from math import ceil, inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +16,13 @@ from hardness.evaluation.heads import recovery
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
+from hardness.report import plots
 from hardness.scores import fresh, relative_error
 from learner.last_fit import counting_floor
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 LEARNED, HEADS_RIGHT = 0.1, 1e-3  # relative error of the outputs, and of the worst head
 JUDGED = 2000  # fresh examples
@@ -47,6 +53,7 @@ TITLES = {
 }
 TURNED, TURNED_EXAMPLES, TURNED_LAYERS = {"dim": 12, "tokens": 2, "heads": 2}, 10_000, 5
 TURNED_ROUNDS = 60  # of phase 6b, from each start
+TURNED_HEADS = 0.01  # relative error of the worst head up to which all but the phases count as right
 METHODS = ("phases", "rounds", "random_rounds", "search")
 
 DIM = 16
@@ -225,6 +232,169 @@ def _search_trial(
 _TRIALS = {"knob": _turn_trial, "phases": _phase_trial, "rounds": _round_trial, "search": _search_trial}
 
 
+def learned(rows: "DataFrame", method: str) -> Any:
+    """Return where a method learned its layer: outputs to .1 of the phases, every head to 1 % of the others."""
+    return rows[method] <= LEARNED if method == "phases" else rows[f"{method}_head"] <= TURNED_HEADS
+
+
+def breaking(rows: "DataFrame", knob: str, method: str) -> list[float]:
+    """Return, layer by layer, the mildest value of a knob at which a method misses the layer; infinite if at none."""
+    turned = rows[rows.knob == knob]
+    first = []
+    for repetition in range(TURNED_LAYERS):
+        layer = turned[turned.repetition == repetition].set_index(knob)
+        missed = [value for value in KNOBS[knob] if not learned(layer.loc[[value]], method).all()]
+        first.append(missed[0] if missed else inf)
+    return first
+
+
+def middle(knob: str, first: list[float]) -> float:
+    """Return the median over layers of the value at which a method breaks, in the order of a knob's values."""
+    order = [*KNOBS[knob], inf]
+    return sorted(first, key=order.index)[len(first) // 2]
+
+
+def span_of(knob: str, first: list[float]) -> str:
+    """Return the median over layers and, in brackets, the mildest and the strongest value."""
+    order = [*KNOBS[knob], inf]
+    ends = sorted(first, key=order.index)
+    text = ["none" if value == inf else f"{value:g}" for value in (middle(knob, first), ends[0], ends[-1])]
+    return text[0] if text[1] == text[2] else f"{text[0]} [{text[1]}, {text[2]}]"
+
+
+def first_to_break(rows: "DataFrame", knob: str) -> str:
+    """Return the phase that refuses or fails in most of the trials with a knob that phases 1 to 6 miss."""
+    turned = rows[(rows.knob == knob) & ~learned(rows, "phases")]
+    return "" if turned.empty else str(turned.broken.mode()[0])
+
+
+def enough(rows: "DataFrame", heads: int, tokens: int, kind: str) -> list[float]:
+    """Return, layer by layer, the least examples from which on all trials of a kind succeed; infinite if none do."""
+    chosen = rows[(rows.kind == kind) & (rows.heads == heads) & (rows.tokens == tokens)]
+    least = []
+    for _, layer in chosen.groupby("repetition"):
+        layer = layer.sort_values("samples")
+        missed = layer[layer.status != "solved"].samples
+        later = layer[layer.samples > (missed.max() if len(missed) else 0)].samples
+        least.append(float(later.min()) if len(later) else inf)
+    return sorted(least)
+
+
+def per_parameter(heads: int, tokens: int, examples: float) -> float:
+    """Return the numbers that so many examples show, over the 2md² parameters of a layer."""
+    return examples * tokens * DIM / (2 * heads * DIM**2)
+
+
+def numbers(rows: "DataFrame") -> dict[str, Any]:
+    """Return every number of the article."""
+    plain = rows[(rows.knob == "scale") & (rows.scale == 2.0)]
+    unequal = rows[(rows.knob == "norm_ratio") & (rows.norm_ratio == KNOBS["norm_ratio"][-1])]
+    sixteen = rows[(rows.kind == "search") & (rows.heads == MOST_HEADS)]
+    search, phases = enough(rows, MOST_HEADS, 2, "search"), enough(rows, 4, 2, "phases")
+    broken = {knob: middle(knob, breaking(rows, knob, "phases")) for knob in KNOBS}
+    return {
+        "sixteen": int(search[-1]),
+        "sixteen_ratio": round(per_parameter(MOST_HEADS, 2, search[-1]), 2),
+        "four": int(phases[-1]),
+        "spread": broken["scale"],
+        "sum": broken["sum_w"],
+        "breaking": sum(value != inf for value in broken.values()),
+        "knobs": len(KNOBS),
+        "layers": TURNED_LAYERS,
+        "ratio": KNOBS["norm_ratio"][-1],
+        "small": {
+            "outputs": float(f"{unequal.phases.median():.1g}"),
+            "head": float(f"{unequal.phases_head.median():.1g}"),
+        },
+        "sixteen_missed": int(sixteen[sixteen.status != "solved"].samples.max()),
+        "plain": float(f"{plain.phases.median():.1g}"),
+        "examples": TURNED_EXAMPLES,
+        "most": PHASE_SIZES[-1],
+        "trials": len(rows),
+    }
+
+
+def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
+    """Return where each knob breaks each method, and how many examples each needs."""
+    import pandas as pd
+
+    by_knob = [
+        {
+            "condition": TITLES[knob],
+            "tried": f"{KNOBS[knob][0]:g} to {KNOBS[knob][-1]:g}",
+            "phases 1 to 6": span_of(knob, breaking(rows, knob, "phases")),
+            "first": first_to_break(rows, knob),
+            "6b after them": span_of(knob, breaking(rows, knob, "rounds")),
+            "6b, random start": span_of(knob, breaking(rows, knob, "random_rounds")),
+            "local search": span_of(knob, breaking(rows, knob, "search")),
+        }
+        for knob in KNOBS
+    ]
+    cells = [(1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (8, 2), (MOST_HEADS, 2), (2, 3), (3, 3), (4, 3), (2, 4)]
+    needed = []
+    for m, k in cells:
+        kinds = {"phases": "phases 1 to 6", "rounds": "6b, random start", "search": "local search"}
+        counts = {title: _range(enough(rows, m, k, kind)) for kind, title in kinds.items()}
+        least = enough(rows, m, k, "search")
+        share = f"{per_parameter(m, k, least[-1]):.1f}" if least else "–"
+        needed.append({"heads": m, "tokens": k, **counts, "numbers a parameter": share})
+    return {"by_knob": pd.DataFrame(by_knob), "needed": pd.DataFrame(needed)}
+
+
+def _range(least: list[float]) -> str:
+    """Return the least and the most examples over layers, with a dash where nothing was tried."""
+    if not least:
+        return "–"
+    low, high = ("more than tried" if value == inf else f"{value:,.0f}" for value in (least[0], least[-1]))
+    return low if low == high else f"{low} to {high}"
+
+
+def figures(rows: "DataFrame") -> dict[str, "Figure"]:
+    """Return examples against heads, and the errors of phases and rounds as each knob is turned."""
+    return {"examples": _examples_figure(rows), "knobs": _knobs_figure(rows)}
+
+
+def _examples_figure(rows: "DataFrame") -> "Figure":
+    """Draw the examples after which all layers of a size were learned, against heads, at two tokens."""
+    figure, axes = plots.panels(height=3.4)
+    ends = []
+    for kind, title in (
+        ("phases", "phases 1 to 6, error .1"),
+        ("rounds", "6b, heads"),
+        ("search", "local search"),
+    ):
+        sizes = sorted(rows[(rows.kind == kind) & (rows.tokens == 2)].heads.unique())
+        all_learned = [(m, enough(rows, m, 2, kind)[-1]) for m in sizes]
+        (line,) = axes.plot(*zip(*[(m, n) for m, n in all_learned if n < inf], strict=True))
+        ends.append((line, title))
+        for m, n in all_learned:
+            if n == inf:
+                tried = rows[(rows.kind == kind) & (rows.heads == m) & (rows.tokens == 2)].samples.max()
+                plots.bound(axes, m, tried, line.get_color())
+    heads = [1, MOST_HEADS]
+    (line,) = axes.plot(heads, [counting_floor(m, 2, DIM) for m in heads], "--", color="0.4", marker="")
+    axes.set(xscale="log", yscale="log", xlabel="heads", ylabel="examples")
+    axes.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+    plots.label_ends(axes, [*ends, (line, "unknowns")])
+    return figure
+
+
+def _knobs_figure(rows: "DataFrame") -> "Figure":
+    """Draw the median errors of the outputs at every value of every knob."""
+    figure, axes = plots.panels(3, 3, height=1.9, sharey=True)
+    for axis, knob in zip(axes.flat, KNOBS, strict=True):
+        turned = rows[rows.knob == knob].groupby(knob)
+        places = range(len(KNOBS[knob]))
+        for method, style in (("phases", "-"), ("random_rounds", "--"), ("search", ":")):
+            errors = turned[method].median().reindex(KNOBS[knob])
+            axis.plot(places, errors.fillna(1.0).clip(upper=1.0), style, label=method)
+        axis.axhline(LEARNED, color="0.6", linewidth=0.8)
+        axis.set_xticks(places, [f"{value:g}" for value in KNOBS[knob]])
+        axis.set(title=TITLES[knob], yscale="log")
+    axes[0, 0].legend(["phases 1 to 6", "6b, random start", "local search"], fontsize="small")
+    return figure
+
+
 STUDY = Study(
     "nice-layers",
     "Which conditions of the learner with the theorem matter, and what does it need where all of them hold?",
@@ -232,4 +402,8 @@ STUDY = Study(
     seconds,
     trial,
     guard=600.0,
+    numbers=numbers,
+    tables=tables,
+    figures=figures,
+    page=Path(__file__).with_name("page.md"),
 )

@@ -1,0 +1,91 @@
+"""The study of nice layers: its tasks, what trials share, and how a value at which a method breaks is read off."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hardness.engine import rows
+from hardness.engine.frames import frame
+from hardness.engine.task import Task
+from learner.provable import diagnosis
+from learner.studies import nice_layers
+from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, middle, span_of
+
+
+def test_tasks_are_distinct_and_every_knob_goes_from_mild_to_strong() -> None:
+    tasks = STUDY.tasks(False)
+    assert len({task.identity for task in tasks}) == len(tasks)
+    for values in KNOBS.values():
+        assert list(values) in (sorted(values), sorted(values, reverse=True))
+
+
+def test_layers_at_all_values_of_a_knob_are_made_of_one_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def look(instance, X, Y, judged, rng):
+        seen.append((instance.secret["theta"], X, instance.layer().theta))
+        return {"phases": 0.01, "broken": None}
+
+    monkeypatch.setitem(nice_layers._TRIALS, "knob", look)
+    for value in KNOBS["coherence"][:2]:
+        params = {**nice_layers.TURNED, "scale": 2.0, "coherence": value}
+        task = Task("nondegenerate", params, {"kind": "knob", "knob": "coherence"}, {"samples": 20}, 0)
+        assert STUDY.trial(task, 0, 60.0).status == "solved"
+    (secret, X, layer), (other_secret, other_X, other_layer) = seen
+    assert np.array_equal(secret, other_secret)
+    assert np.array_equal(X, other_X)
+    assert not np.allclose(layer, other_layer)
+
+
+def test_a_knob_breaks_where_a_layer_is_first_missed() -> None:
+    values = KNOBS["sum_w"]
+    missed = {0: 2, 1: 3, 2: 2, 3: 1, 4: 5}  # the place of the first value that misses; 5 is none
+    table = pd.DataFrame(
+        [
+            {"knob": "sum_w", "sum_w": value, "repetition": r, "phases": 0.5 if i >= missed[r] else 0.01}
+            for r in missed
+            for i, value in enumerate(values)
+        ]
+    )
+    first = breaking(table, "sum_w", "phases")
+    assert first == [values[2], values[3], values[2], values[1], float("inf")]
+    assert span_of("sum_w", first) == "0.1 [0.2, none]"
+
+
+def test_enough_is_the_least_number_after_which_nothing_is_missed() -> None:
+    ends = {
+        0: ["wrong", "solved", "wrong", "solved"],
+        1: ["solved"] * 4,
+        2: ["solved", "solved", "solved", "wrong"],
+    }
+    table = pd.DataFrame(
+        [
+            {"kind": "search", "heads": 2, "tokens": 2, "repetition": r, "samples": n, "status": status}
+            for r, statuses in ends.items()
+            for n, status in zip((10, 20, 30, 40), statuses, strict=True)
+        ]
+    )
+    assert enough(table, 2, 2, "search") == [10, 40, float("inf")]
+
+
+def test_thresholds_of_the_learner_are_those_of_the_committed_rows() -> None:
+    table = frame(rows.read(Path(__file__).parents[2] / "reports" / "nice-layers").rows)
+    names = {
+        "coherence": "incoherence of theta",
+        "diagonal": "diagonal of theta",
+        "norm_ratio": "ratio of norms of theta",
+        "scale": "score spread tau",
+        "coherence_w": "incoherence of w",
+        "sum_w": "sum of w",
+    }
+    seen = {}
+    for knob, values in KNOBS.items():
+        order = [*values, float("inf")]
+        first = [middle(knob, breaking(table, knob, method)) for method in ("phases", "random_rounds")]
+        mildest = min(first, key=order.index)
+        if mildest != float("inf"):
+            seen[names[knob]] = mildest
+    of_the_sum = {"stable rank of the sum of w": 1.001}
+    assert seen | of_the_sum == diagnosis.LEAST | diagnosis.MOST

@@ -1,0 +1,99 @@
+"""Title and tables of nice-layers, recomputed from rows.csv: csv, json and the standard library, nothing of the lab."""
+
+import math
+
+import pytest
+from committed import article_tables, rows, summary
+
+KNOBS = {
+    "coherence": (0.5, 0.7, 0.8, 0.9, 0.97),
+    "stable_rank": (3, 2, 1.5, 1.2, 1.05),
+    "diagonal": (4, 6, 8, 10, 11.5),
+    "column": (0.5, 0.7, 0.8, 0.9, 0.97),
+    "lattice": (0.1, 0.05, 0.02, 0.01, 0),
+    "norm_ratio": (0.3, 0.2, 0.1, 0.05, 0.02),
+    "scale": (8, 12, 16, 24, 32),
+    "coherence_w": (0.7, 0.8, 0.9, 0.97, 0.99),
+    "sum_w": (0.3, 0.2, 0.1, 0.05, 0),
+}
+METHODS = {"phases": 0.1, "rounds_head": 0.01, "random_rounds_head": 0.01, "search_head": 0.01}
+LAYERS, DIM = 5, 16
+
+
+def learned(row: dict[str, str], method: str) -> bool:
+    text = row[f"detail.{method}"]
+    return text not in ("", "null") and float(text) <= METHODS[method]
+
+
+def breaking(knob: str, method: str) -> list[float]:
+    """The first value, in the order of the knob, at which each of the layers is missed; infinite for none."""
+    turned = rows("nice-layers", solver_kind="knob", solver_knob=knob)
+    places = []
+    for layer in range(LAYERS):
+        missed = [
+            value
+            for value in KNOBS[knob]
+            for row in turned
+            if int(row["repetition"]) == layer
+            and float(row[f"params.{knob}"]) == value
+            and not learned(row, method)
+        ]
+        places.append(missed[0] if missed else math.inf)
+    order = [*KNOBS[knob], math.inf]
+    return sorted(places, key=order.index)
+
+
+def words(value: float) -> str:
+    return "none" if value == math.inf else f"{value:g}"
+
+
+def enough(kind: str, heads: int, tokens: int) -> list[float]:
+    """Layer by layer, the least examples from which on every trial succeeds."""
+    chosen = rows("nice-layers", solver_kind=kind, params_heads=str(heads), params_tokens=str(tokens))
+    least = []
+    for layer in sorted({row["repetition"] for row in chosen}):
+        trials = sorted(
+            (int(row["budget.samples"]), row["status"]) for row in chosen if row["repetition"] == layer
+        )
+        missed = max((n for n, status in trials if status != "solved"), default=0)
+        least.append(min((n for n, _ in trials if n > missed), default=math.inf))
+    return sorted(least)
+
+
+def test_where_each_knob_breaks_each_method() -> None:
+    by_knob, _ = article_tables("nice-layers")
+    for line, knob in zip(by_knob[1:], KNOBS, strict=True):
+        cells = [line[2], *line[4:]]
+        for cell, method in zip(cells, METHODS, strict=True):
+            first = breaking(knob, method)
+            middle, ends = words(first[LAYERS // 2]), (words(first[0]), words(first[-1]))
+            assert cell == (middle if ends[0] == ends[1] else f"{middle} [{ends[0]}, {ends[1]}]")
+
+
+def test_how_many_examples_each_method_needs() -> None:
+    _, needed = article_tables("nice-layers")
+    for heads, tokens, *cells, share in needed[1:]:
+        for cell, kind in zip(cells, ("phases", "rounds", "search"), strict=True):
+            least = enough(kind, int(heads), int(tokens))
+            if not least:
+                assert cell == "–"
+                continue
+            ends = ["more than tried" if n == math.inf else f"{n:,}" for n in (least[0], least[-1])]
+            assert cell == (ends[0] if ends[0] == ends[1] else " to ".join(ends))
+        if least:
+            numbers = least[-1] * int(tokens) * DIM / (2 * int(heads) * DIM**2)
+            assert share == f"{numbers:.1f}"
+
+
+def test_the_numbers_of_the_title() -> None:
+    numbers = summary("nice-layers")["numbers"]
+    assert numbers["sixteen"] == enough("search", 16, 2)[-1]
+    assert numbers["sixteen_ratio"] == pytest.approx(numbers["sixteen"] / (16 * DIM))
+    trials = rows("nice-layers", solver_kind="search", params_heads="16")
+    assert numbers["sixteen_missed"] == max(
+        int(row["budget.samples"]) for row in trials if row["status"] != "solved"
+    )
+    assert numbers["four"] == enough("phases", 4, 2)[-1]
+    broken = {knob: breaking(knob, "phases")[LAYERS // 2] for knob in KNOBS}
+    assert (numbers["spread"], numbers["sum"]) == (broken["scale"], broken["sum_w"])
+    assert numbers["breaking"] == sum(value != math.inf for value in broken.values())
