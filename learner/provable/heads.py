@@ -139,7 +139,8 @@ def moved(X: Array, theta: Array, P: Array, readings: Readings) -> Array:
 
 def damped(A: Array) -> Array:
     """Return the matrix of a step with `DAMPING` on its diagonal."""
-    return A + (DAMPING * A.trace() / len(A) + 1e-300) * np.eye(len(A))
+    ridge = DAMPING * float(A.trace()) / len(A) + 1e-300
+    return A + ridge * np.eye(len(A))
 
 
 def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[Array, Array]]:
