@@ -1,6 +1,6 @@
 """The pipeline that walks the six phases of Chen & Li, and two of ours, and says what each of them saw."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from time import process_time
 from typing import Any, Self
 
@@ -11,11 +11,13 @@ from hardness.errors import InputError, unknown
 from hardness.io.fields import whole
 from hardness.layer import MultiHeadAttention
 from hardness.scores import EXACT, relative_error
+from hardness.sq.averages import Ask, Estimate
 from learner.base import Learner, Phase, SearchResult
 from learner.provable import certificate, crude, diagnosis, net, refine, sculpt
 from learner.provable import heads as every_head
 from learner.provable.body import Body, body_hull
 from learner.provable.polish import polish
+from learner.provable.queries import phases
 from learner.provable.rows import Block, Rows
 from learner.provable.sculpt import Hull
 
@@ -339,6 +341,13 @@ class Provable(Learner):
         rng = np.random.default_rng(self.random_state)
         outcome = self._walk(rows, test, rng)
         return self._conclude(outcome, sample, test, rng, count - held, started)
+
+    def by_averages(
+        self, ask: Ask, tokens: int, dim: int, size: float, tolerance: float
+    ) -> Iterator[Estimate]:
+        """Yield what the phases estimate by an oracle's answers alone; `size` is the root mean square of the labels."""
+        rng = np.random.default_rng(self.random_state)
+        return phases(ask, super()._least_heads(), tokens, dim, size, tolerance, rng)
 
     def _least_heads(self) -> int:
         return 1 if self._asked()[0] is None else super()._least_heads()

@@ -1,0 +1,133 @@
+"""Averages over the examples of a layer, answered within a tolerance: an oracle for labels that are no concept's."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.instance import Instance
+from hardness.layer import MultiHeadAttention
+from hardness.sq.oracle import Ledger, samples_for
+from hardness.sq.tolerance import check_tolerance
+
+Array = NDArray[np.float64]
+Ask = Callable[[Callable[[Array, Array], Array], float], Array]  # (sum over examples, bound) to its mean
+# Relative errors up to which an estimate serves the phase after it: of ΣW, of the hull of the Θᵢ, of the worst Θᵢ
+SERVES = {"sum": 0.3, "hull": 0.3, "theta": 0.1}
+POPULATION = 20_000  # examples whose mean the oracle `noisy` takes for the mean
+BLOCK = 4000
+
+
+class Averages:
+    """Answers the mean of a function of an example, entry by entry, within a tolerance.
+
+    Every entry is a query with values in [-1, 1] after division by a bound that whoever asks must keep. `noisy` adds
+    uniform noise to the mean over `POPULATION` examples, which are its law; `sampled` takes fresh examples, as many as
+    promise the tolerance but for probability 1e-9 a query, the same ones for all entries of one call.
+
+    >>> from hardness.families.nondegenerate import Nondegenerate
+    >>> ask = Averages(Instance.generate(Nondegenerate(4, 2, 1), seed=0), "noisy", 0.1, seed=0)
+    >>> mean = ask(lambda X, Y: X.sum(axis=(0, 1)) / 2, bound=1.0)
+    >>> mean.shape, bool((abs(mean) < 0.15).all()), ask.ledger.queries
+    ((4,), True, 4)
+    """
+
+    def __init__(
+        self, instance: Instance, oracle: Literal["noisy", "sampled"], tolerance: float, seed: int
+    ) -> None:
+        check_tolerance(tolerance)
+        self.instance, self.oracle, self.tolerance = instance, oracle, tolerance
+        self.ledger = Ledger()
+        self._seed, self._drawn = seed, 0
+        self._rng = np.random.default_rng(seed)
+
+    def __call__(self, total: Callable[[Array, Array], Array], bound: float) -> Array:
+        """Return the mean of a function whose sum over examples X and Y (n, k, d) is `total(X, Y)`, of any shape.
+
+        Raises `InputError` where a sum shows that the function exceeds `bound`.
+        """
+        sums, count = np.zeros(()), 0
+        for X, Y in self._examples():
+            part = np.asarray(total(X, Y), dtype=np.float64)
+            if (np.abs(part) > bound * len(X) * (1 + 1e-9)).any():
+                raise InputError(f"a query exceeds its bound {bound:g}; queries must stay within [-1, 1]")
+            sums, count = sums + part, count + len(X)
+        mean = np.asarray(sums / count)
+        self.ledger.charge(mean.size)
+        if self.oracle == "noisy":
+            mean = mean + bound * self.tolerance * self._rng.uniform(-1, 1, mean.shape)
+        return mean
+
+    def _examples(self) -> Iterator[tuple[Array, Array]]:
+        """Yield the population, or fresh examples, in blocks."""
+        fresh = self.oracle == "sampled"
+        count, start = (samples_for(self.tolerance), self._drawn) if fresh else (POPULATION, 0)
+        self._drawn += count if fresh else 0
+        for at in range(start, start + count, BLOCK):
+            data = self.instance.examples(min(BLOCK, start + count - at), self._seed, at)
+            yield data.X.astype(np.float64), data.Y
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a phase estimated: the sum of the W (d, d), or the Θᵢ (m, d, d), or their affine hull.
+
+    The hull is given by a point (d, d) and unit directions (m−1, d, d). A phase that found none gives none of these.
+    """
+
+    phase: str
+    sum_w: Array | None = None
+    hull: tuple[Array, Array] | None = None
+    theta: Array | None = None
+
+    def error(self, layer: MultiHeadAttention, tokens: int) -> tuple[str, float]:
+        """Return of what it is an estimate, and its relative error; infinite where there is none.
+
+        Heads are matched up to order, and up to sign at two tokens.
+        """
+        if self.sum_w is not None:
+            true = layer.w.sum(axis=0)
+            return "sum", float(np.linalg.norm(self.sum_w - true) / np.linalg.norm(true))
+        norms = np.linalg.norm(layer.theta, axis=(1, 2))
+        if self.hull is not None:
+            point, directions = self.hull
+            off = (layer.theta - point).reshape(layer.heads, -1)
+            D = directions.reshape(len(directions), off.shape[1])
+            off = off - (off @ D.T) @ D
+            return "hull", float((np.linalg.norm(off, axis=1) / norms).max())
+        if self.theta is not None:
+            from scipy.optimize import linear_sum_assignment
+
+            signs = (1.0, -1.0) if tokens == 2 else (1.0,)
+            apart = [np.linalg.norm(layer.theta[:, None] - s * self.theta, axis=(2, 3)) for s in signs]
+            errors = np.min(apart, axis=0) / norms[:, None]
+            rows, order = linear_sum_assignment(errors)
+            return "theta", float(errors[rows, order].max())
+        return "nothing", float("inf")
+
+
+def judged(estimates: Iterable[Estimate], ask: Averages, tokens: int) -> dict[str, Any]:
+    """Return which phases worked with this oracle, as `hardness sq learn nondegenerate --json` prints it.
+
+    Of a phase that is repeated the last estimate counts. The status is `solved` if all that was estimated serves.
+    """
+    layer, phases = ask.instance.layer(), {}
+    for estimate in estimates:
+        kind, error = estimate.error(layer, tokens)
+        serves = error <= SERVES.get(kind, 0.0)
+        phases[estimate.phase] = {
+            "name": estimate.phase,
+            "ok": serves,
+            "error": error if np.isfinite(error) else None,
+            "tolerance": ask.tolerance,
+        }
+    solved = all(phase["ok"] for phase in phases.values())
+    return {
+        "status": "solved" if solved else "wrong",
+        "queries": ask.ledger.queries,
+        "smallest_tolerance": ask.tolerance,
+        "phases": list(phases.values()),
+    }

@@ -1,0 +1,184 @@
+"""The phases by averages alone, as an oracle answers them: what tolerance do they need?
+
+Every phase is an average over examples, some of them over the few rows that pass a test of x and y. The best rows
+become those below a threshold, and what depends on X alone is computed on the learner's own draws of X. `ask(total,
+bound)` answers the mean of a function within a tolerance, as `hardness.sq.averages.Averages` does.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.sq.averages import Ask, Estimate
+from learner.provable import heads as every_head
+from learner.provable.refine import disagreement
+from learner.provable.sculpt import Hull, certify
+from learner.varpro import anchored, attend
+
+Array = NDArray[np.float64]
+CLIP = 4.0  # standard deviations of a label beyond which it is cut
+ETAS = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)  # tolerances of rows that are tried as thresholds
+LEAST_SHARE = 0.02  # of the rows: fewer are too few to pin d² unknowns in a population of 20,000 examples
+LOGARITHM = 4.0  # of a ratio of weights, at most: weights below .02 are not used
+FAR = 100.0  # entries of Θ beyond which noise has taken over
+AGREEING = 0.1  # share of the rows, those that disagree least, that refine ΣW
+ROUNDS, EVERY_HEAD_ROUNDS, OWN = 4, 80, 4000
+
+
+def phases(
+    ask: Ask, heads: int, tokens: int, dim: int, size: float, tolerance: float, rng: np.random.Generator
+) -> Iterator[Estimate]:
+    """Yield what each phase estimates: ΣW, the hull, ΣW again, and Θ (m, d, d) of phase 6b from a random start.
+
+    `size` is the root mean square of the labels, and `tolerance` that of the answers.
+    """
+    own = rng.choice([-1.0, 1.0], size=(OWN, tokens, dim))
+    clip = CLIP * size
+    w = crude(ask, clip, tokens)
+    yield Estimate("crude", sum_w=w)
+    for _ in range(ROUNDS):
+        hull = sculpt(ask, w, heads, tolerance)
+        if hull is None:
+            yield Estimate("sculpt")
+            break
+        yield Estimate("sculpt", hull=(hull.theta, hull.directions))
+        w = refine(ask, hull, own, clip)
+        yield Estimate("refine", sum_w=w)
+    yield Estimate("every head", theta=every(ask, own, heads, clip, rng))
+
+
+def crude(ask: Ask, clip: float, tokens: int) -> Array:
+    """Return ΣW (d, d) by the paper's phase 1: d² queries."""
+
+    def correlation(X: Array, Y: Array) -> Array:
+        mean: Array = X.mean(axis=1).T @ _cut(Y, clip).mean(axis=1)
+        return mean
+
+    w: Array = tokens * ask(correlation, clip)
+    return w
+
+
+def sculpt(ask: Ask, w: Array, heads: int, tolerance: float) -> Hull | None:
+    """Return the hull by averages over the rows of small tolerance; None if there are none.
+
+    Of the thresholds the one is taken at which the tolerance of the rows and the noise of the answers, which grows as
+    the share falls, are least together. Then the normal matrix is asked for, d²(d² + 1)/2 queries, and d² more.
+    """
+    d = len(w)
+
+    def shares(X: Array, Y: Array) -> Array:
+        eta = certify(X, Y, w)[1]
+        return np.array([(eta <= bound).sum() / X.shape[1] for bound in ETAS])
+
+    share = np.maximum(ask(shares, 1.0), 0.0)
+    errors = np.array(ETAS) + 2 * d * tolerance / np.maximum(share, 1e-12)
+    errors[share < LEAST_SHARE] = np.inf
+    best = int(np.argmin(errors))
+    if share[best] <= max(2 * tolerance, LEAST_SHARE):
+        return None
+    upper = np.triu_indices(d * d)
+
+    def normal(X: Array, Y: Array) -> Array:
+        A, b = _certificates(X, Y, w, ETAS[best])
+        count = X.shape[1] * (X.shape[1] - 1)
+        sums: Array = np.concatenate([(A.T @ A)[upper] / 4, A.T @ b / (2 * LOGARITHM)])
+        return np.asarray(sums / count, dtype=np.float64)
+
+    answers = ask(normal, 1.0)
+    G = np.zeros((d * d, d * d))
+    G[upper] = 4 * answers[: len(upper[0])]
+    G = G + np.triu(G, 1).T
+    values, vectors = np.linalg.eigh(G)
+    # Nothing pins the m − 1 weakest directions, the differences of the heads; the rest solves G t = r.
+    free, pinned = vectors[:, : heads - 1], vectors[:, heads - 1 :]
+    right = pinned.T @ (2 * LOGARITHM * answers[len(upper[0]) :])
+    t = pinned @ (right / np.maximum(values[heads - 1 :], 1e-4 * values[-1]))
+    spectrum = np.sqrt(np.maximum(values, 0))
+    return Hull(
+        t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, len(spectrum), None, 0.0, tolerance=ETAS[best]
+    )
+
+
+def _certificates(X: Array, Y: Array, w: Array, eta: float) -> tuple[Array, Array]:
+    """Return the certificates (·, d²) of the rows of tolerance at most `eta`, and their logarithms, cut."""
+    _, k, d = X.shape
+    p, of_row = certify(X, Y, w)
+    example, a = np.nonzero(of_row.reshape(-1, k) <= eta)
+    edges = X[example, :-1] - X[example, -1:]
+    A = (X[example, a][:, None, :, None] * edges[:, :, None, :]).reshape(-1, d * d)
+    weights = p[example, a]
+    return A, _cut(np.log(weights[:, :-1] / weights[:, -1:]).ravel(), LOGARITHM)
+
+
+def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
+    """Return ΣW by least squares on the rows where patterns along the hull agree best: 2d² queries."""
+    d = own.shape[2]
+    bound = np.quantile(disagreement(own, hull), AGREEING)
+
+    def features(X: Array) -> tuple[Array, NDArray[np.bool_]]:
+        chosen = disagreement(X, hull) <= bound
+        return attend(X, hull.theta[None])[1][chosen], chosen
+
+    def moments(X: Array, Y: Array) -> Array:
+        Z, chosen = features(X)
+        labels = _cut(Y, clip).reshape(-1, d)[chosen] / clip
+        products = Z.T @ np.hstack([Z, labels])
+        return np.asarray(products / X.shape[1], dtype=np.float64)
+
+    return _solved(ask(moments, 1.0), clip)
+
+
+def every(ask: Ask, own: Array, heads: int, clip: float, rng: np.random.Generator) -> Array:
+    """Return Θ (m, d, d) by rounds of phase 6b from a random start: (m² + 2m)d² queries a round, more at two tokens."""
+    _, k, d = own.shape
+    theta = every_head.random_start(heads, d, rng)
+    for _ in range(EVERY_HEAD_ROUNDS):
+
+        def moments(X: Array, Y: Array, theta: Array = theta) -> Array:
+            Z = anchored(X, attend(X, theta)[1])
+            products: Array = Z.T @ np.hstack([Z, _cut(Y, clip).reshape(-1, d) / clip])
+            return np.asarray(products / k, dtype=np.float64)
+
+        W = _solved(ask(moments, 1.0), clip)
+        w = W[: heads * d].reshape(heads, d, d)
+        uniform = W[heads * d :] if len(W) > heads * d else np.zeros((d, d))
+        blank = every_head.read(own, np.zeros_like(own), w, uniform, best=1.0)
+        matrices = [A for A, _ in every_head.normal_equations(own, attend(own, theta)[0], blank)]
+        if blank.usable < 0.5 or not all(0 < A.trace() < np.inf for A in matrices):
+            break
+        scale = np.sqrt([A.trace() / len(A) / (len(own) * k) for A in matrices])
+
+        def slopes(
+            X: Array,
+            Y: Array,
+            theta: Array = theta,
+            w: Array = w,
+            uniform: Array = uniform,
+            scale: Array = scale,
+        ) -> Array:
+            read = every_head.read(X, _cut(Y, clip), w, uniform, best=1.0)
+            rows = every_head.slopes(X, attend(X, theta)[0], read) / scale[:, None, None]
+            total = np.stack([X.reshape(-1, d).T @ _cut(row, CLIP) for row in rows])
+            return np.asarray(total / k, dtype=np.float64)
+
+        right = ask(slopes, CLIP) * scale[:, None, None] * len(own) * k
+        steps = [
+            np.linalg.solve(every_head.damped(A), slope.ravel())
+            for A, slope in zip(matrices, right, strict=True)
+        ]
+        ahead = theta + np.stack(steps).reshape(-1, d, d)
+        if not np.abs(ahead).max() < FAR:
+            break
+        theta = ahead
+    return theta
+
+
+def _solved(moments: Array, clip: float) -> Array:
+    """Return W (r, d) of least squares, from the means (r, r + d) of features times features and labels over `clip`."""
+    gram, cross = np.split(moments, [len(moments)], axis=1)
+    return np.asarray(np.linalg.solve(gram + 1e-9 * np.eye(len(gram)), clip * cross), dtype=np.float64)
+
+
+def _cut(values: Array, bound: float) -> Array:
+    return np.asarray(np.clip(values, -bound, bound), dtype=np.float64)
