@@ -40,7 +40,7 @@ def test_rows_come_from_clean_commits_of_this_history(folder: Path) -> None:
 
 def test_rows_of_a_plan_are_not_older_than_the_plan() -> None:
     study = PLANNED.replace("-", "_")
-    plan = git("log", "--diff-filter=A", "--format=%H", "-1", "--", f":/learner/studies/{study}/plan.toml")
+    plan = git("log", "--diff-filter=A", "--format=%H", "-1", "--", f":/learner/studies/{study}/plan4.toml")
     for commit in summary(REPORTS / PLANNED)["commits"]:
         git("merge-base", "--is-ancestor", plan, commit)
 

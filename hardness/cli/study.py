@@ -37,7 +37,7 @@ Name = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder for rows and dashboard; default reports/NAME.", rich_help_panel=OUTPUT),
+    typer.Option(help="Folder for rows and dashboard; default out/NAME.", rich_help_panel=OUTPUT),
 ]
 Shard = Annotated[
     str | None,
@@ -166,7 +166,7 @@ def run(
     tasks = study.plan(plan) if plan and study.plan else grid(study, quick, added, family or [], names)
     about = {"study": name, "seed": seed, "quick": quick}
     how = How(workers, scheduler, timeout, retry, dry_run, as_json)
-    carry_out(study, about, tasks, out or Path("reports") / study.name, how, typed(context), shard)
+    carry_out(study, about, tasks, out or Path("out") / study.name, how, typed(context), shard)
 
 
 class How(NamedTuple):

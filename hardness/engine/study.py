@@ -1,12 +1,11 @@
 """A study: a question, a grid of tasks, the trial that runs one, and the article that shows the rows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.outcome import Row, Trial
+from hardness.engine.outcome import Trial
 from hardness.engine.task import Task
 
 if TYPE_CHECKING:
@@ -27,10 +26,9 @@ class Study:
     number of the page by its name, rounded as it is printed; `tables(rows)`, data frames by name; `figures(rows)`,
     matplotlib figures by name (`hardness.report.plots` helps). `hardness.report.article` fills the page.
 
-    A study without `page` has the old kind: `content(rows)`, or ``package.module:content``, imported when a page is
-    written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of them
-    (`hardness.report`). `plan(file)` lists the trials of a plan that was fixed before them. A study that is `timed`
-    prints seconds, and so writes them beside its rows. `records` is a CSV file of the cheapest learners known.
+    A study without `page` has the dashboard alone. `plan(file)` lists the trials of a plan that was fixed before them.
+    A study that is `timed` prints seconds, and so writes them beside its rows. `records` is a CSV file of the cheapest
+    learners known.
     """
 
     name: str
@@ -40,9 +38,6 @@ class Study:
     trial: Trial
     guard: float = 120.0
     user_learner_tasks: Callable[[bool, str], list[Task]] | None = None
-    role: str = "measured"  # of the old kind
-    content: Callable[[Sequence[Row]], Any] | str | None = None
-    template: Path | None = None
     plan: Callable[[Path], list[Task]] | None = None
     within: Callable[[Task, int | None, float | None], Task] | None = None
     timed: bool = False
@@ -51,8 +46,3 @@ class Study:
     figures: "Callable[[pd.DataFrame], Mapping[str, Figure]] | None" = None
     page: Path | None = None
     records: Path | None = None
-
-    def content_of(self, rows: Sequence[Row]) -> Any:
-        """What its page shows of rows: a `hardness.report.Content`."""
-        make = self.content if callable(self.content) else resolve_name(str(self.content))
-        return make(rows)

@@ -99,14 +99,12 @@ def report(rows: Path, folder: Path, pdf: bool = False) -> tuple[str, Path]:
 
 def _written(table: "Table", folder: Path, committed: bool, pdf: bool = False) -> tuple[str, Path]:
     from hardness.engine.outcome import one_line
-    from hardness.report import article, dashboard, page  # figures, which a list of studies does without
+    from hardness.report import article, dashboard  # figures, which a list of studies does without
 
     study = get(str(table.about.get("study", "")))
     if "seed" not in table.about:
         raise InputError("the rows do not say under which seed they were made; run the study again")
     try:
-        if study.page is None and study.content:  # the old kind
-            return page.write(study, table, folder), folder / dashboard.PAGE
         if study.page and committed:
             return article.write(study, table, folder, pdf), folder / article.ARTICLE
         return dashboard.write(study, table, folder), folder / dashboard.PAGE

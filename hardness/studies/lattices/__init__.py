@@ -323,7 +323,6 @@ STUDY = Study(
     seconds,
     trial,
     guard=600.0,
-    role="broken",
     numbers=numbers,
     tables=tables,
     figures=figures,

@@ -386,7 +386,6 @@ STUDY = Study(
     seconds,
     trial,
     guard=600.0,
-    role="appendix",
     numbers=numbers,
     tables=tables,
     figures=figures,

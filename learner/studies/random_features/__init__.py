@@ -257,7 +257,6 @@ STUDY = Study(
     seconds,
     trial,
     guard=300.0,
-    role="appendix",
     numbers=numbers,
     tables=tables,
     figures=figures,

@@ -54,6 +54,7 @@ TUNED = {
 }
 PASSES = 64  # over a pool, of the student that sees examples again
 ATTACKED = 40_000  # examples of an attack
+ATTACKS = ("batch-gradient", "bkw", "gaussian", "lattice", "search")
 # Budgets of attacks, each in steps of its own.
 WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}
 TOLERANCE, ORACLE = 0.1, "window"
@@ -86,7 +87,7 @@ def tasks(quick: bool) -> list[Task]:
         if bits in TUNED:
             planned += [_student(entry, bits, passes, quick) for passes in (None, PASSES)]
         if entry.family != "nondegenerate":
-            planned += [_attack(entry, name) for name in registry.names("attack", builtin=True)]
+            planned += [_attack(entry, name) for name in ATTACKS]
         if bits and entry.name.endswith("-0") and comb(int(entry.params["dim"]) - 1, bits) <= SETS:
             planned += [_game(entry, name, bits) for name in STRATEGIES]
     return planned
@@ -595,7 +596,6 @@ STUDY = Study(
     seconds,
     trial,
     guard=300.0,
-    role="measured",
     user_learner_tasks=user_learner_tasks,
     within=within,
     numbers=numbers,
