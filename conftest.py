@@ -6,14 +6,9 @@ from importlib.util import find_spec
 
 from hypothesis import settings
 
-from hardness.report import drawing
-
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     # pytest-xdist is the parallelism, and small products lose by threads. Before anything imports numpy.
     os.environ.setdefault(name, "1")
-
-# A reader's PDF embeds the glyphs of its labels, a fifth of a second a figure; tests/report/test_kit.py asks for it.
-drawing.STYLE["pdf.fonttype"] = 3
 
 settings.register_profile("lab", deadline=None)
 # Continuous integration tries the same examples every time; at home each run tries new ones.

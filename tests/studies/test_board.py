@@ -28,7 +28,7 @@ from hardness.sq.strategies import STRATEGIES
 from hardness.studies import catalog
 from learner.provable.crude import crude, estimate, ols
 from learner.studies import stress as grid
-from learner.studies.stress import trial
+from learner.studies.stress import ATTACKS, trial
 
 NAME = "parity-s2-d8-0"
 HIDING = dict.fromkeys(name.rpartition("-")[0] for name in suite.entries() if not name.startswith("nice"))
