@@ -29,7 +29,6 @@ from hardness.statistics.regression import regress
 from hardness.studies.ray import tasks_at
 from hardness.studies.trials import solving_cost
 from hardness.tokens import TokenStream
-from learner.diagonal import GROWN
 from learner.studies.exponential_in_m import laws, lottery, plan
 from learner.studies.exponential_in_m.plan import CONTROLS, HARD, MILD, STEEP, TENT, Cell
 
@@ -286,6 +285,8 @@ def cheaper(cells: "DataFrame") -> "DataFrame":
 
 def with_tickets(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
     """Return cells with `xnp`, N P(rho² > x) x of the lottery, at the batch with which most of the cell is read."""
+    from learner.diagonal import GROWN  # late: a list of studies does without scikit-learn
+
     drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")]
     at = {(int(r.heads), int(r.dim)): (r["16.value"], r["64.value"]) for _, r in drawn.iterrows()}
     first = cells.clock / cells.runs
