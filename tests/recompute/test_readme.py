@@ -11,7 +11,10 @@ ANSWER = " ".join((ROOT / "docs" / "answer.md").read_text(encoding="utf-8").spli
 def test_what_a_further_head_multiplies_examples_by() -> None:
     factor = summary("exponential-in-m")["numbers"]["factor"]
     for text in (README, ANSWER):
-        assert re.findall(r"(\d+\.\d+) to (\d+\.\d)\b", text)[0] == (f"{factor['hidden']}", f"{factor['most']}")
+        assert re.findall(r"(\d+\.\d+) to (\d+\.\d)\b", text)[0] == (
+            f"{factor['hidden']}",
+            f"{factor['most']}",
+        )
         assert str(factor["control"]) in text
 
 

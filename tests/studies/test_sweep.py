@@ -39,7 +39,6 @@ def test_a_grid_file_runs_resumes_and_is_written_back(tmp_path, monkeypatch):
     command = "sweep grid.toml --workers 0 --out"
     first = answer(f"{command} out")
     assert (first["planned"], first["ran"], first["statuses"]) == (8, 8, {"solved": 8})
-    assert first["verdict"].startswith("Of 8 trials in 4 cells 8 solved.")
     assert read(Path("out/grid.toml")) == read(Path("grid.toml"))
     assert answer(f"{command} out")["ran"] == 0
     Path("grid.toml").write_text(GRID.replace("[8, 9]", "[8, 9, 10]"))
@@ -132,9 +131,6 @@ def test_games_stand_beside_what_is_proved_of_them_and_rows_hold_none_of_it(tmp_
     assert table.attrs["columns"]["bound"].startswith("queries that every strategy needs")
     assert run_command("study export", tmp_path, "--out", tmp_path / "wide.csv").code == 0
     assert "bound" not in (tmp_path / "wide.csv").read_text().partition("\n")[0]
-    page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "The bound is the number of queries that every strategy needs" in page
-    assert "proved bound" in (tmp_path / "sweep.svg").read_text(encoding="utf-8")
 
 
 def test_reading_rows_imports_nothing_that_they_name(tmp_path, monkeypatch):
@@ -160,8 +156,6 @@ def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     constant = {"learner": "hardness.evaluation.adapters:Constant", "samples": 500}
     online = hardness.sweep("parity", **parity, **constant, **here, out=tmp_path / "c")
     assert (online.status[0], online.cost[0]) == ("budget", 500)
-    assert "In no cell did most runs solve." in online.attrs["verdict"]
-    assert Path(online.attrs["page"]).exists()
 
 
 OWN = """
