@@ -45,7 +45,7 @@ def test_a_grid_file_runs_resumes_and_is_written_back(tmp_path, monkeypatch):
     assert answer(f"{command} out")["ran"] == 4
     for line in ("status", "report"):
         assert answer(f"study {line} out")
-    assert "<code>hardness sweep grid.toml</code>" in Path("out/index.html").read_text()
+    assert "<pre>hardness sweep grid.toml</pre>" in Path("out/index.html").read_text()
     assert run_command(f"{command} other --set params.dim=8").code == 0
     assert "grid.toml --set params.dim=8</code>" in Path("other/index.html").read_text()
     assert Path("out/sweep.svg").exists()
