@@ -414,11 +414,3 @@ class Provable(Learner):
 
 def _error(layer: MultiHeadAttention, test: Block) -> float:
     return relative_error(layer(test[0]), test[1])
-
-
-def hull_error(hull: Hull, theta: Array) -> float:
-    """Largest |component of Θᵢ − Θ̂ off the hull| / |Θᵢ| of true Θ (m, d, d): for tests and studies, not learners."""
-    off = (theta - hull.theta).reshape(len(theta), -1)
-    D = hull.directions.reshape(len(hull.directions), hull.theta.size)
-    off = off - (off @ D.T) @ D
-    return float((np.linalg.norm(off, axis=1) / np.linalg.norm(theta.reshape(len(theta), -1), axis=1)).max())

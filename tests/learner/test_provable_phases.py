@@ -7,9 +7,9 @@ import pytest
 from learner_teachers import examples, teacher
 
 from hardness.layer import MultiHeadAttention
+from hardness.sq.averages import Estimate
 from learner.provable import crude, net, refine, sculpt
 from learner.provable.body import Body, body_hull
-from learner.provable.pipeline import hull_error
 from learner.provable.rows import Best, Rows, canonical
 
 
@@ -109,7 +109,8 @@ def test_span_by_widths_agrees_with_span_by_eigenvectors() -> None:
     # The sine of their angle is below .3
     assert abs(np.vdot(other.directions, hull.directions)) > (1 - 0.3**2) ** 0.5
     assert seen["widths"][0] > 1.5 * seen["widths"][1]
-    assert hull_error(other, layer.theta) < 2 * hull_error(hull, layer.theta) + 0.1
+    errors = [Estimate("", hull=(h.theta, h.directions)).error(layer, 2)[1] for h in (other, hull)]
+    assert errors[0] < 2 * errors[1] + 0.1
 
 
 def exact_hull(layer: MultiHeadAttention) -> sculpt.Hull:
