@@ -76,7 +76,7 @@ OPENED = [
     ("means", 20000, "parity --dim 129 --heads 24 --gadget dot --flip 0.2 --bias 0.9"),
     ("means", 20000, "parity --dim 129 --heads 120 --flip 0.2 --bias 0.9"),  # the other coordinates are few
     slow("means", 60000, "parity --dim 65 --heads 5 --flip 0.05 --bias 0.3"),  # pairs
-    ("linearization", 2000, "rounding --dim 21 --modulus 7 --levels 3"),
+    ("linearization", 6000, "rounding --dim 21 --modulus 7 --levels 3"),
 ]
 
 
