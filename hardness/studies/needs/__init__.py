@@ -1,12 +1,12 @@
 """The study `needs`: how many queries, of what tolerance, labels of m heads make necessary, and what is reached.
 
-From the top: the grid of games and of bounds, the trials, what is proved, the lines of the article, its numbers, tables
-and figures. The trials of gradient learners, with their lines and figures, are in gradients.py.
+From the top: the grid of games, the trials, what is proved, the lines of the article, its numbers, tables and figures.
+The trials of gradient learners, with their lines and figures, are in gradients.py.
 """
 
 from collections.abc import Callable
 from functools import cache
-from itertools import count, pairwise, product, takewhile
+from itertools import pairwise
 from math import ceil, comb, log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets.levels import bits
 from hardness.io.rounding import at_least, at_least_power, at_most
 from hardness.report import plots
-from hardness.sq.bounds import head_budget
 from hardness.sq.bounds.batches import batch_queries, majority_mean
 from hardness.sq.bounds.floors import exact_floor
-from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
-from hardness.sq.bounds.rounding import alike
-from hardness.studies.games import TOLERANCE, game
+from hardness.sq.bounds.parity import entropy_floor
+from hardness.studies.games import game
 from hardness.studies.needs import gradients
 from hardness.studies.needs.gradients import tolerance
 
@@ -42,36 +39,15 @@ SLOW = 24  # the dimension at which it is played at whole exponents only
 # There, from which exponent on sums of dependent sets are played beside batches of independent ones
 DEPENDENT = 8.0
 
-MODULUS, LEVELS = 5, 5  # of rounding
-# The n, up to 6, at which most is proved of the labels of m heads at `AT`, by the error mass of every secret. A test
-# counts it anew, which takes longer than to list a grid should.
-HELD = dict(zip(HEADS, (1, 2, 3, 4, 5, 6, 6), strict=True))
-AT = TOLERANCE  # at which n is chosen
-ROUNDING_EXPONENTS = (3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0)
-ROUNDING_STRATEGIES, ROUNDING_QUERIES = ("sign-batch", "adaptive"), 2000
-
-BUDGET_DIM, BUDGET_TOLERANCES = 256, (0.1, 0.01, 0.001)
-BUDGET_MODULUS, BUDGET_LEVELS = 97, 2
+BUDGET_DIM, BUDGET_TOLERANCES = 256, {"coarse": 0.1, "fine": 0.001}  # of what heads buy
+BUDGET_HEADS, NAMED = (4, 8, 16, 32, 64), 32  # those of the table, and those that the text names
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games, one a class, tolerance and strategy, bounds of head budgets, and trials of gradient learners."""
+    """Return games, one a class, tolerance and strategy, and trials of gradient learners."""
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
     games = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _parity(d, m, e)]
-    for m in HEADS[-2:] if quick else HEADS:
-        n = min(HELD[m], 4) if quick else HELD[m]
-        params = {"dim": n + 1, "modulus": MODULUS, "levels": LEVELS, "heads": m}
-        for e in ROUNDING_EXPONENTS[::step] if n > 1 else ():
-            games += [
-                Task("rounding", params, _solver(strategy, e), {"queries": ROUNDING_QUERIES}, 0)
-                for strategy in ROUNDING_STRATEGIES
-            ]
-    return [*games, *_budgets(quick), *gradients.tasks(quick)]
-
-
-def _solver(strategy: str, exponent: float) -> dict[str, object]:
-    """Return the solver of a game at 2^-exponent."""
-    return {"kind": "frontier", "strategy": strategy, "tolerance": tolerance(exponent)}
+    return [*games, *gradients.tasks(quick)]
 
 
 def _parity(d: int, m: int, exponent: float) -> list[Task]:
@@ -84,56 +60,21 @@ def _parity(d: int, m: int, exponent: float) -> list[Task]:
     if not small and d == SLOW and exponent >= DEPENDENT:
         names.append("dependent")
     params = {"dim": d, "heads": m, "gadget": "diag"}
-    return [Task("parity", params, _solver(name, exponent), {"queries": 2 * size + 64}, 0) for name in names]
-
-
-def _budgets(quick: bool) -> list[Task]:
-    """Return what m heads buy: no games, bounds alone; one task a family, m and tolerance."""
-    heads = (2, 4, 8, 16, 32, 64, 128) if quick else (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-    parity = {"dim": BUDGET_DIM, "gadget": "diag"}
-    rounding = {"modulus": BUDGET_MODULUS, "levels": BUDGET_LEVELS}
-    return [
-        Task(family, {**params, "heads": m}, {"kind": "budget", "tolerance": tau}, {}, 0)
-        for tau, m in product(BUDGET_TOLERANCES, heads)
-        for family, params in (("parity", parity), ("rounding", rounding))
-    ]
+    solvers = [{"kind": "frontier", "strategy": name, "tolerance": tolerance(exponent)} for name in names]
+    return [Task("parity", params, solver, {"queries": 2 * size + 64}, 0) for solver in solvers]
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Play a game, compute the bounds of one family at m heads, or run a gradient learner."""
+    """Play a game, or run a gradient learner."""
     kind = task.solver["kind"]
-    if kind in gradients.TRIALS:
-        return gradients.TRIALS[kind](task, root)
-    return bought(task) if kind == "budget" else game(task, root, guard)
-
-
-def bought(task: Task) -> Outcome:
-    """Return log2 of the queries that are needed against m heads at one tolerance."""
-    m, tau = int(task.params["heads"]), float(task.solver["tolerance"])
-    if task.family == "parity":
-        dim = int(task.params["dim"])
-        exact = head_budget.exact_parity(m, dim, tau)
-        best = head_budget.truncated_parity(m, dim, tau)
-        detail = {
-            "exact": exact.log2_queries,
-            "truncated": best.log2_queries,
-            "s": best.size,
-            "leak": best.leak,
-        }
-        return Outcome("solved", None, detail)
-    bound = head_budget.rounding(m, tau, int(task.params["modulus"]), int(task.params["levels"]))
-    return Outcome("solved", None, {"n": bound.size, "rounding": bound.log2_queries})
+    return gradients.TRIALS[kind](task, root) if kind in gradients.TRIALS else game(task, root, guard)
 
 
 def seconds(task: Task) -> float:
     """Return the predicted seconds of a trial."""
     if task.solver["kind"] in gradients.TRIALS:
         return gradients.seconds(task)
-    if task.solver["kind"] == "budget":
-        return 0.5
     n, tau = int(task.params["dim"]) - 1, float(task.solver["tolerance"])
-    if task.family == "rounding":
-        return 3.0 * 4.0 ** (n - 6)
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
     per_query = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"], 0.0) * 2**n
     return float(queries * per_query) if per_query else 0.4
@@ -141,23 +82,13 @@ def seconds(task: Task) -> float:
 
 STEPS = 16  # of a factor of two in the tolerance, where a least price is sought
 FINE = tuple(2.0 + (i + 0.5) / STEPS for i in range(round((FINEST - 2) * STEPS)))
-# What q queries at τ cost in examples: fresh ones for each, one sample for all; and the larger of the two numbers.
+# What q queries at τ cost in examples: fresh ones for each, or one sample for all
 PRICES: dict[str, Callable[[float, float], float]] = {
     "q/τ², fresh examples": lambda q, tau: q / tau**2,
     "max(q, 1/τ²), one sample": lambda q, tau: max(q, tau**-2),
-    "max(q, 1/τ)": lambda q, tau: max(q, 1 / tau),
 }
-# Of q/τ² >= 8(N-1), what each price exceeds: max(q, 1/τ²)² and max(q, 1/τ)³ are at least q/τ².
-ROOTS = dict(zip(PRICES.values(), (1.0, 1 / 2, 1 / 3), strict=True))
-
-
-def sharp_heads(size: int) -> int:
-    """Return the least number of sharp heads that hide `size` bits, of which m hide 2m - 1.
-
-    >>> [sharp_heads(s) for s in (1, 2, 3, 7, 8)]
-    [1, 2, 2, 4, 5]
-    """
-    return next(m for m in count(1) if bits("sharp", m) >= size)
+# Of q/τ² >= 8(N-1), what each price exceeds: max(q, 1/τ²)² is at least q/τ².
+ROOTS = dict(zip(PRICES.values(), (1.0, 1 / 2), strict=True))
 
 
 @cache
@@ -188,13 +119,6 @@ def independent_batches(dim: int, size: int, exponent: float) -> int | None:
     return batch_queries(comb(n, size), tau, rank) if tau > outside else None
 
 
-@cache
-def rounding_floor(concepts: RoundingConcepts, exponent: float) -> int:
-    """Return the queries needed for the labels of m heads: theory 2.6, or what answers can tell."""
-    tau, classes = tolerance(exponent), concepts.size // alike(concepts)
-    return max(ceil(adversary_bounds(concepts, tau).get("window", 0.0)), ceil(entropy_floor(classes, tau)), 1)
-
-
 def least_needed(dim: int, size: int, price: Callable[[float, float], float]) -> float:
     """Return a lower bound on price(q, τ) over every tolerance, for a price that rises with q and with 1/τ.
 
@@ -211,30 +135,17 @@ def least_needed(dim: int, size: int, price: Callable[[float, float], float]) ->
 
 
 def cheapest(rows: "DataFrame") -> "DataFrame":
-    """Return the cheapest game won of every family, d, s and exponent e of the tolerance, with its floor.
-
-    `s` is the number of heads, on parities that of hidden bits.
-    """
-    exponents = {tolerance(e): e for e in (*EXPONENTS, *ROUNDING_EXPONENTS)}
+    """Return the cheapest game won at every d, number s of bits and exponent e of the tolerance, and its floor."""
+    exponents = {tolerance(e): e for e in EXPONENTS}
     games = rows[(rows.kind == "frontier") & (rows.status == "solved") & (rows.cost > 0)]
     lines = games.assign(d=games.dim, s=games.heads, e=games.tolerance.map(exponents), queries=games.cost)
-    cell = ["family", "d", "s", "e"]
+    cell = ["d", "s", "e"]
     lines = lines.sort_values([*cell, "queries", "strategy"]).drop_duplicates(cell)
     lines = lines[[*cell, "strategy", "queries"]].astype({"d": int, "s": int, "queries": int})
-    floors = [
-        parity_floor(at.d, at.s, at.e)
-        if at.family == "parity"
-        else rounding_floor(_concepts(at.d, at.s), at.e)
-        for at in lines.itertuples()
-    ]
-    return lines.assign(floor=floors)
+    return lines.assign(floor=[parity_floor(at.d, at.s, at.e) for at in lines.itertuples()])
 
 
-def _concepts(dim: int, heads: int) -> RoundingConcepts:
-    return RoundingConcepts(dim - 1, MODULUS, LEVELS, heads=heads)
-
-
-def sufficient(parity: "DataFrame") -> "DataFrame":
+def sufficient(games: "DataFrame") -> "DataFrame":
     """Return the least that is known to suffice, by d, s and e: of games, and at d = 64 of formulas."""
     import pandas as pd
 
@@ -251,7 +162,7 @@ def sufficient(parity: "DataFrame") -> "DataFrame":
         for s in HEADS
         for e in EXPONENTS
     ]
-    return pd.concat([parity[[*formulas[0]]], pd.DataFrame(formulas)], ignore_index=True)
+    return pd.concat([games[[*formulas[0]]], pd.DataFrame(formulas)], ignore_index=True)
 
 
 def least_prices(reached: "DataFrame") -> "DataFrame":
@@ -270,30 +181,16 @@ def least_prices(reached: "DataFrame") -> "DataFrame":
     return pd.concat(lines, ignore_index=True)[columns]
 
 
-def budgets(rows: "DataFrame") -> "DataFrame":
-    """Return a line a tolerance and m, at d = 256: log2 of the queries that parities in the labels of m heads need.
+def bought(m: int, tau: float) -> dict[str, float]:
+    """Return log2 of the queries that a learner needs to be certain of what m heads hide at d = 256 (theory 2.5).
 
-    `exact` is of m bits with heads of the gadget diag, `sharp` of 2m - 1 bits with sharp heads, `truncated` of the best
-    number s of bits in the labels of m heads that are wrong on a part `wrong` of the inputs with an open gate.
+    `diag` heads hide m bits and `sharp` heads 2m - 1, but no class is larger than that of half the bits.
     """
-    lines = rows[(rows.kind == "budget") & (rows.family == "parity")]
-    lines = lines.assign(m=lines.heads.astype(int), tau=lines.tolerance, s=lines.s.astype(int))
-    lines = lines.sort_values(["tau", "m"], ascending=[False, True])
-    sharp = [_sharp(m, tau) for m, tau in zip(lines.m, lines.tau, strict=True)]
-    wrong = [head_budget.error_mass(s, m) for s, m in zip(lines.s, lines.m, strict=True)]
-    lines = lines.assign(sharp=sharp, wrong=wrong)
-    return lines[["tau", "m", "exact", "sharp", "truncated", "s", "wrong", "leak"]]
+    sizes = {"diag": bits("diag", m), "sharp": min(bits("sharp", m), (BUDGET_DIM - 1) // 2)}
+    sets = {name: comb(BUDGET_DIM - 1, size) for name, size in sizes.items()}
+    return {name: max(0.0, log2(8 * tau**2) + log2(count - 1)) for name, count in sets.items()}
 
 
-@cache
-def _sharp(m: int, tau: float) -> float:
-    """Return log2 of the queries of the largest class that so many sharp heads hide."""
-    size = min(bits("sharp", m), (BUDGET_DIM - 1) // 2)
-    return head_budget.exact_parity(size, BUDGET_DIM, tau).log2_queries
-
-
-NAMED = 32  # heads that the article names
-SHOWN = (4, 8, 16, 32, 64)  # and those of its table that is not folded
 MAPPED = (2, 5, 8)  # bits of the panels of its map
 # Strategies of its marks: colour, marker, and where the name stands, in points off a mark
 STRATEGIES = (
@@ -306,107 +203,56 @@ STRATEGIES = (
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article; lower bounds are rounded down, what is reached is rounded up."""
     games = cheapest(rows)
-    parity, inner = games[games.family == "parity"], games[games.family == "rounding"]
-    reached = sufficient(parity)
-    formulas = reached[reached.d == FORMULA]
-    gaps = (formulas.queries / formulas.floor).groupby(formulas.s).max()
-    d, s = max(zip(parity.d, parity.s, strict=True))
-    prices = least_prices(reached[(reached.d == d) & (reached.s == s)])
-    over = parity.queries / parity.floor
+    d, s = max(zip(games.d, games.s, strict=True))
+    paid = least_prices(sufficient(games[(games.d == d) & (games.s == s)]))
+    fresh = paid[paid.d == d].iloc[0]
+    over = games.queries / games.floor
+    heads: dict[str, Any] = {"d": BUDGET_DIM, "m": NAMED, "bits": bits("sharp", NAMED)}
+    for name, tau in BUDGET_TOLERANCES.items():
+        heads[name] = {"tau": tau} | {kind: at_least_power(q) for kind, q in bought(NAMED, tau).items()}
     return {
         "d": int(d),
         "n": int(d) - 1,
         "s": int(s),
-        "sharp": sharp_heads(int(s)),
-        "sets": comb(int(d) - 1, int(s)),
-        "least": {
-            name: {
-                "needed": at_least(at.needed, 1),
-                "reached": at_most(at.reached, 1),
-                "queries": int(at.queries),
-                "tau": at.tau,
-            }
-            for name, at in zip(("fresh", "sample", "larger"), prices.itertuples(), strict=True)
-        },
-        "times": at_most(float((prices.reached / prices.needed).iloc[0])),
-        "games": {"won": len(parity), "exact": int((over == 1).sum()), "worst": at_most(float(over.max()))},
-        "formula": {"d": FORMULA, "gap": at_most(float(gaps.max())), "last": at_most(float(gaps[HEADS[-1]]))},
-        "inner": at_most(float((inner.queries / inner.floor).max())),
-        "heads": _bought(budgets(rows)),
+        "least": {"fresh": {"needed": at_least(fresh.needed, 1), "reached": at_most(fresh.reached, 1)}},
+        "times": at_most(fresh.reached / fresh.needed),
+        "games": {"won": len(games), "exact": int((over == 1).sum()), "worst": at_most(float(over.max()))},
+        "formula": {"d": FORMULA},
+        "heads": heads,
         **gradients.numbers(rows),
     }
 
 
-def _bought(lines: "DataFrame") -> dict[str, Any]:
-    """Return what 32 heads buy at the coarsest and the finest tolerance, and up to how many sharp heads buy more."""
-    named: dict[str, Any] = {"d": BUDGET_DIM, "m": NAMED, "bits": bits("sharp", NAMED)}
-    for title, pick in (("coarse", max), ("fine", min)):
-        tau = pick(BUDGET_TOLERANCES)
-        part = lines[lines.tau == tau]
-        at = part[part.m == NAMED].iloc[0]
-        ahead = takewhile(lambda line: line.sharp > line.truncated, part.itertuples())
-        named[title] = {
-            "tau": tau,
-            "diag": at_least_power(at.exact),
-            "sharp": at_least_power(at.sharp),
-            "few": max((line.m for line in ahead), default=0),
-        }
-    return named
-
-
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the least prices at d = 24 and of every class, what heads buy, and the tables of gradient learners."""
+    """Return the least prices at d = 24, and what heads buy."""
     import pandas as pd
 
     games = cheapest(rows)
-    prices = least_prices(sufficient(games[games.family == "parity"]))
-    every = pd.DataFrame({"d": [], "s": []}).astype(int)
-    for name, lines in prices.groupby("price", sort=False):
-        shown = pd.DataFrame(
-            {
-                "d": lines.d,
-                "s": lines.s,
-                f"{name} at least": [at_least(value, 1) for value in lines.needed],
-                "reached": [at_most(value, 1) for value in lines.reached],
-            }
-        ).rename(columns={"reached": f"{name} reached"})
-        every = every.merge(shown, on=["d", "s"], how="outer")
-    every.insert(2, "sets N", [_power(comb(d - 1, s)) for d, s in zip(every.d, every.s, strict=True)])
-    bought = budgets(rows)
-    bought = bought.assign(
-        **{name: bought[name].map(at_least_power) for name in ("exact", "sharp", "truncated")}
-    )
-    bought = bought.rename(
-        columns={
-            "tau": "τ",
-            "exact": "diag, m bits",
-            "sharp": "sharp, 2m − 1 bits",
-            "truncated": "diag, s ≥ m bits",
-            "s": "best s",
-            "wrong": "wrong part ε",
+    played = least_prices(games[games.d == max(PLAYED)])
+    sizes = sorted({*played.s})
+    prices = {"s": sizes, "sets N": [f"{comb(max(PLAYED) - 1, s):,}" for s in sizes]}
+    for name, lines in played.groupby("price", sort=False):
+        prices[f"{name} at least"] = [at_least(value, 1) for value in lines.needed]
+        prices[f"{name} reached"] = [at_most(value, 1) for value in lines.reached]
+    heads = [
+        {
+            "τ": tau,
+            "m": m,
+            "diag, m bits": at_least_power(bought(m, tau)["diag"]),
+            "sharp, 2m − 1 bits": at_least_power(bought(m, tau)["sharp"]),
         }
-    )
-    ends = bought.m.isin(SHOWN) & bought["τ"].isin([max(BUDGET_TOLERANCES), min(BUDGET_TOLERANCES)])
-    return {
-        "prices": every[every.d == max(PLAYED)].drop(columns="d"),
-        "every_price": every,
-        "heads_buy": bought[ends][["τ", "m", "diag, m bits", "sharp, 2m − 1 bits"]],
-        "every_budget": bought,
-        **gradients.tables(rows),
-    }
-
-
-def _power(size: int) -> str:
-    return f"{size:,}" if size < 10**7 else f"2^{log2(size):.1f}"
+        for tau in BUDGET_TOLERANCES.values()
+        for m in BUDGET_HEADS
+    ]
+    return {"prices": pd.DataFrame(prices), "heads_buy": pd.DataFrame(heads)}
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
     """Return the map of tolerance against queries, the least prices, and the figures of gradient learners."""
     games = cheapest(rows)
-    parity = games[games.family == "parity"]
     return {
-        "map": _map(parity[parity.d == max(PLAYED)]),
-        "prices": _prices(least_prices(sufficient(parity))),
+        "map": _map(games[games.d == max(PLAYED)]),
+        "prices": _prices(least_prices(sufficient(games))),
         **gradients.figures(rows),
     }
 
@@ -441,7 +287,7 @@ def _map(parity: "DataFrame") -> "Figure":
 
 def _prices(prices: "DataFrame") -> "Figure":
     figure, axes = plots.panels(1, 2, height=3.2)
-    for axis, name in zip(axes, list(PRICES)[:2], strict=True):
+    for axis, name in zip(axes, PRICES, strict=True):
         ends = []
         for place, (d, lines) in enumerate(prices[prices.price == name].groupby("d")):
             color = f"C{2 * place}"

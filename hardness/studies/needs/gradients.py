@@ -1,6 +1,6 @@
 """Gradient learners in the study `needs`: descent by an oracle's answers, clipped gradients with noise, exact ones.
 
-From the top: their grid, their trials, the lines of the article, its numbers, tables and figures.
+From the top: their grid, their trials, the lines of the article, its numbers and figures.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,6 @@ from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
 from hardness.io.rounding import at_least, at_most
 from hardness.report import plots
-from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.messages import message_examples, proved_examples
 from hardness.studies.trials import concepts_of
 
@@ -326,7 +325,7 @@ def descents(rows: "DataFrame") -> "DataFrame":
     """Return, by class, the largest tolerance tried at which two thirds of the seeds learn, at the better of two rates.
 
     `refused` is the next larger tolerance that was tried, missing if there is none; `queries` is the median of the runs
-    that learned. V at that tolerance lies between `floor` and `enough`.
+    that learned. At that tolerance `enough` are surely enough.
     """
     from hardness.exact.dependent import certain_queries
 
@@ -340,10 +339,7 @@ def descents(rows: "DataFrame") -> "DataFrame":
     )
     best = best.assign(refused=best.groupby(CELL).tau.shift(1))
     lines = best[best.share >= QUORUM].drop_duplicates(CELL).reset_index(drop=True)
-    at = list(zip(lines.N, lines.tau, strict=True))
-    return lines.assign(
-        floor=[exact_floor(*place) for place in at], enough=[certain_queries(*place) for place in at]
-    )
+    return lines.assign(enough=[certain_queries(*place) for place in zip(lines.N, lines.tau, strict=True)])
 
 
 def shares(runs: Any) -> "DataFrame":
@@ -429,41 +425,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "always": float(exact.noise[exact.won == exact.runs].max()),
             "never": float(exact.noise[exact.won == 0].min()),
         },
-    }
-
-
-def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the largest tolerances of the descents, and the examples of noisy gradients and of the search."""
-    lines = descents(rows)[
-        ["d", "s", "N", "tau", "refused", "rate", "share", "seeds", "queries", "floor", "enough"]
-    ]
-    noisy = against(rows)
-    noisy = noisy.assign(
-        over=[at_most(value, 1) if value == value else "" for value in noisy.enough / noisy.proved],
-        search_over=noisy.search / noisy.one_bit,
-    )
-    noisy = noisy[["d", "s", "N", "proved", "short", "enough", "over", "one_bit", "search", "search_over"]]
-    return {
-        "by_descent": lines.rename(
-            columns={
-                "tau": "τ",
-                "refused": "next larger τ, too large",
-                "share": "share that learns",
-                "queries": "queries, median",
-                "floor": "V at least",
-                "enough": "V at most",
-            }
-        ),
-        "by_class": noisy.rename(
-            columns={
-                "proved": "needed",
-                "short": "surely too few",
-                "over": "enough over needed",
-                "one_bit": "needed, one bit",
-                "search": "search, .9 quantile",
-                "search_over": "search over needed",
-            }
-        ),
     }
 
 
