@@ -9,9 +9,10 @@ import pytest
 from hardness.engine import rows
 from hardness.engine.frames import frame
 from hardness.engine.task import Task
+from hardness.errors import InputError
 from learner.provable import diagnosis
 from learner.studies import nice_layers
-from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, middle, span_of
+from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, held_out, middle, span_of
 
 
 def test_tasks_are_distinct_and_every_knob_goes_from_mild_to_strong() -> None:
@@ -89,3 +90,41 @@ def test_thresholds_of_the_learner_are_those_of_the_committed_rows() -> None:
             seen[names[knob]] = mildest
     of_the_sum = {"stable rank of the sum of w": 1.001}
     assert seen | of_the_sum == diagnosis.LEAST | diagnosis.MOST
+
+
+@pytest.mark.parametrize("tokens", [2, 3])
+def test_both_starts_race_on_the_same_layer_and_examples(
+    tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def look(instance, X, Y, judged, rng, start):
+        seen.append((instance.secret["theta"], X, judged.X))
+        return {"race": 0.0, "race_head": 0.0, "near": 0, "taken": 0}
+
+    monkeypatch.setattr(nice_layers, "_race_trial", look)
+    tasks = [nice_layers._raced(2, tokens, "sign", start, 1) for start in nice_layers.STARTS]
+    assert [STUDY.trial(task, 0, 60.0).status for task in tasks] == ["solved", "solved"]
+    for one, other in zip(*seen, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_race_on_gaussian_inputs_ends_with_every_head() -> None:
+    """Also where phases 1 to 6 alone stay far from the layer."""
+    ends = [
+        STUDY.trial(nice_layers._raced(3, 2, "gaussian", start, 0), 0, 60.0) for start in nice_layers.STARTS
+    ]
+    assert [end.status for end in ends] == ["solved", "solved"]
+    assert ends[0].detail["near"] <= ends[1].detail["near"]
+    assert ends[0].detail["phases"] > 0.01 > 1e-6 > ends[0].detail["race"]
+
+
+def test_a_held_out_size_is_a_line_of_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    held_out.main(["1,2,8,2000"])
+    header, _, line = capsys.readouterr().out.splitlines()
+    cells = line.strip("| ").split(" | ")
+    assert len(cells) == header.count("|") - 1
+    assert (cells[:2], cells[5]) == (["(1,2,8)", "2,000"], "3 of 3")
+    assert float(cells[4].split(" to ")[1]) < 1e-7
+    with pytest.raises(InputError, match="a size is HEADS,TOKENS,DIM,EXAMPLES"):
+        held_out.main(["1,2,8"])
