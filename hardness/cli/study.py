@@ -1,6 +1,6 @@
 """Commands on studies: list, run, status, merge, export, report; and `sweep`, a grid of one's own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -245,14 +245,15 @@ def sweep(
 
     A grid is a TOML file: family = "parity", runs = 3; [params] dim = "4*heads", heads = [2, 3, 4]; [solver] strategy,
     learner or attack = "NAME"; [budget] samples, queries or work. Every list is an axis. `nice-and-hard` is a grid that
-    is built in: one learner on random layers and on hidden parities of the same sizes. `study status`, `export` and
-    `report`, and `plot`, work on the folder. --set changes an entry of the file for this run.
+    is built in: two learners on random layers and on hidden parities of the same sizes, in a minute. `study status`,
+    `export` and `report`, and `plot`, work on the folder. --set changes an entry of the file for this run.
 
     Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """
     from hardness.engine.progress import Progress
     from hardness.engine.rows import read as read_rows
     from hardness.engine.run import Interrupted
+    from hardness.report import dashboard
     from hardness.studies.sweep.grid import read
     from hardness.studies.sweep.shipped import SHIPPED
     from hardness.studies.sweep.study import missing, run_grid
@@ -284,13 +285,20 @@ def sweep(
         talk("interrupted: what ended is stored; the same command goes on")
         raise typer.Exit(stop.code) from stop
     table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count in ended)
-    _ended(as_json, "sweep", verdict, folder, len(table.rows), ran, table.counts())
+    _ended(as_json, "sweep", verdict, folder, len(table.rows), ran, table.counts(), dashboard.medians(table))
 
 
 def _ended(
-    as_json: bool, study: str, verdict: str, folder: Path, planned: int, ran: int, counts: Mapping[str, int]
+    as_json: bool,
+    study: str,
+    verdict: str,
+    folder: Path,
+    planned: int,
+    ran: int,
+    counts: Mapping[str, int],
+    cells: Sequence[str] = (),
 ) -> None:
-    """What a run came to. Exit code 1 if a trial ended in error or was killed."""
+    """Print what a run came to, and its cells. Exit with code 1 if a trial ended in error or was killed."""
     from hardness.report.dashboard import PAGE
 
     page = str(folder / PAGE)
@@ -302,7 +310,7 @@ def _ended(
         "ran": ran,
         "statuses": counts,
     }
-    emit(as_json, payload, [verdict, f"page: {page}"])
+    emit(as_json, payload, [verdict, *cells, f"page: {page}"])
     if counts.get("error") or counts.get("killed"):
         talk(
             "trials ended in error or were killed: the dashboard has their reasons; the same command with --retry runs "

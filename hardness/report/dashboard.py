@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PAGE = "index.html"
 SHOWN = 1000  # rows of the last table; rows.csv has all
+PRINTED = 40  # cells in a terminal
 LINES = 8  # of the figure, those with the most points
 DESIGN = {PARTS[part] for part in ("params", "solver", "budget")}
 STYLE = """
@@ -113,6 +114,12 @@ def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
             counts = {"runs": len(cell), "solved": middle.solved, "other": len(cell) - middle.runs}
             lines.append({**dict(zip(names, key, strict=True)), "median": middle, **counts})
     return pd.DataFrame(lines)
+
+
+def medians(table: Table) -> list[str]:
+    """Return the cells as lines of text: their median costs, runs and solved runs. The first `PRINTED` cells."""
+    cells = cells_of(frame(table.rows)).drop(columns=["online", "other"], errors="ignore")
+    return [] if cells.empty else cells.head(PRINTED).to_string(index=False).splitlines()
 
 
 def _hashable(value: Any) -> Any:

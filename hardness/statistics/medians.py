@@ -21,7 +21,9 @@ class Median:
     bound: bool
 
     def __str__(self) -> str:
-        return f"{'≥ ' * self.bound}{self.value:,.4g}"
+        four_digits = float(f"{self.value:.4g}")
+        shown = f"{four_digits:,.0f}" if four_digits >= 1000 else f"{four_digits:g}"
+        return f"≥ {shown}" if self.bound else shown
 
 
 def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:

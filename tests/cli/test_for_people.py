@@ -1,11 +1,14 @@
 """What a first-time user types: a misspelt keyword, no count, a class of scikit-learn, a bound, a built-in grid."""
 
+from dataclasses import replace
+
 import pytest
 from commands import answer, check_refused, run_command
 
 import hardness
 from hardness.errors import InputError
 from hardness.evaluation.learning import FLATTEN
+from hardness.studies.sweep.study import run_grid
 
 
 class Flat:
@@ -60,12 +63,29 @@ def test_inspect_counts_what_it_does_not_show(tmp_path):
 def test_the_built_in_grid_has_equal_sizes_of_nice_and_hard(tmp_path):
     from hardness.studies.sweep.shipped import SHIPPED
 
-    nice, hard = SHIPPED["nice-and-hard"]
-    sizes = [{(task.params["dim"], task.params["heads"]) for task in grid.tasks()} for grid in (nice, hard)]
-    assert sizes[0] == sizes[1]
+    grids = SHIPPED["nice-and-hard"]
+    for nice, hard in zip(grids[::2], grids[1::2], strict=True):
+        cells = [
+            {(task.params["dim"], task.params["heads"], task.solver["learner"]) for task in grid.tasks()}
+            for grid in (nice, hard)
+        ]
+        assert cells[0] == cells[1]
     planned = answer(f"sweep nice-and-hard --dry-run --out {tmp_path / 'o'}")
-    assert planned["trials"] == len(nice.tasks()) + len(hard.tasks())
+    assert planned["trials"] == sum(len(grid.tasks()) for grid in grids)
     check_refused(run_command("sweep nice-and-hard --set runs=1"), "--set changes a grid file")
+
+
+def test_the_built_in_grid_separates_nice_from_hard(tmp_path):
+    """Run the student's part with two and three heads: a hidden parity takes at least twice the examples."""
+    from hardness.studies.sweep.shipped import SHIPPED
+
+    for grid in SHIPPED["nice-and-hard"][:2]:
+        small = replace(grid, params={**grid.params, "heads": [2, 3]}, runs=1)
+        run_grid(small, tmp_path, workers=0)
+    rows = hardness.rows(tmp_path)
+    assert set(rows["status"]) == {"solved"}
+    costs = rows.pivot(index="heads", columns="family", values="cost")
+    assert (costs["parity"] > 2 * costs["nondegenerate"]).all()
 
 
 def test_a_stream_without_a_count_is_refused(hard):
