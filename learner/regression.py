@@ -22,7 +22,7 @@ from hardness.errors import InputError
 from hardness.io.fields import all_finite, number, one_of, whole
 from hardness.layer import softmax
 from hardness.scores import relative_error, root_mean_square
-from hardness.sq.bounds.head_budget import krawtchouk
+from hardness.sq.bounds.parity import krawtchouk
 from learner.base import SOLVED, Array, FitReport, Phase, Regressor, signs, tokens
 
 Features = NDArray[np.float32] | NDArray[np.float64]

@@ -53,9 +53,6 @@ Success = Annotated[
     float, typer.Option(help="Probability with which a learner of examples names the set; in (0, 1].")
 ]
 MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
-Samples = Annotated[
-    int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")
-]
 All = Annotated[bool, typer.Option("--all", help="Every bound, those of other authors and models too.")]
 Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinely independent parities.")]
 Seconds = Annotated[float, typer.Option(min=0, help="Search for so long; then a bracket.")]
@@ -343,8 +340,7 @@ def value_of_class(
 
 
 def _identifiable(concepts: int, tolerance: float) -> bool:
-    from hardness.sq.bounds.floors import IDENTIFIABLE, decimal
-    from hardness.sq.tolerance import check_tolerance
+    from hardness.sq.bounds.floors import IDENTIFIABLE, check_tolerance, decimal
 
     return decimal(check_tolerance(tolerance)) < IDENTIFIABLE or concepts == 1
 
@@ -356,7 +352,6 @@ def play(
     oracle: OracleMode = "window",
     seed: Seed = None,
     max_queries: MaxQueries = None,
-    samples: Samples = None,
     flip: Flip = 0.0,
     as_json: Json = False,
 ) -> None:
@@ -366,9 +361,7 @@ def play(
     from hardness.sq.game import play as play_game
 
     seed = randbits(128) if seed is None else seed
-    result = play_game(
-        concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries, samples=samples, flip=flip
-    )
+    result = play_game(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries, flip=flip)
     forms = {"bound": at_least, "ratio": at_most, "floor_ratio": at_most}
     fields = {name: value for name, value in (vars(result) | {"seed": seed}).items() if value is not None}
     shown = {name: forms[name](value, digits=6) if name in forms else value for name, value in fields.items()}
@@ -395,7 +388,7 @@ def certify(
     It says what a run left open, or is a lower bound, or the exact value of a small class.
     """
     from hardness.exact import certificate
-    from hardness.sq.tolerance import check_tolerance
+    from hardness.sq.bounds.floors import check_tolerance
 
     if kind != "transcript" and (strategy is not None or seed is not None or max_queries is not None):
         raise InputError(f"--strategy, --seed and --max-queries are for a transcript, not for a {kind}")

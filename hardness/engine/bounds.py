@@ -41,9 +41,9 @@ def proved_bound(task: Task) -> float | None:
 
 @lru_cache(4096)
 def _bound(family: str, params: str, oracle: str, tolerance: float) -> float | None:
+    from hardness.sq.bounds.floors import check_tolerance
     from hardness.sq.game import bound_of
     from hardness.sq.oracle import ORACLES
-    from hardness.sq.tolerance import check_tolerance
 
     try:
         built = families.build(family, json.loads(params))

@@ -21,12 +21,11 @@ from hardness.io.memory import require_memory
 from hardness.kernels.bits import ONE, U, compiled, popcount, random_word, shuffle
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size
-from hardness.sq.bounds.floors import decimal, max_separation, most_lost
+from hardness.sq.bounds.floors import decimal, max_separation, most_lost, within
 from hardness.sq.oracle import Window, best_answer
 from hardness.sq.queries import SpanFunction
 from hardness.sq.scale import GameCount, Setting, independent_batches
 from hardness.sq.strategies import Counted, Masks, Steps, sign_batch
-from hardness.sq.tolerance import within
 
 PAIRS = 4
 MEMBERS = 1 << PAIRS

@@ -1,10 +1,8 @@
-"""Compiled games: the best window, characters against the adversaries and on honest samples, means of label tables."""
+"""Compiled games: the best window, and means of label tables."""
 
 from typing import Any
 
-import numpy as np
-
-from hardness.kernels.bits import ONE, U, compiled, next_mask, popcount, random_word
+from hardness.kernels.bits import compiled
 
 
 @compiled
@@ -35,73 +33,6 @@ def best_window(values: Any, length: Any, zeros: Any) -> Any:
         if inside > best:
             best, low = inside, start
     return low, best
-
-
-@compiled
-def eliminate_in_order(first: Any, start: Any, count: Any, bitmap: Any, live: Any) -> Any:
-    """`count` single-character queries in colex order from rank `start`, played on a bitmap (bit = dead).
-
-    The queried concept has mean 1/2 and all other live ones 0, so for tolerance < 1/4 both adversaries answer
-    from the fuller side: the zeros, as long as two concepts live. Returns the number still live.
-    """
-    mask = first
-    for rank in range(start, start + count):
-        if live < 2:
-            return live
-        word, bit = rank >> 6, ONE << U(rank & 63)
-        # A wrapped mask (0) is past the last set of 64 bits.
-        if mask and not bitmap[word] & bit:
-            bitmap[word] |= bit
-            live -= 1
-        mask = next_mask(mask)
-    return live
-
-
-@compiled
-def sampled_sum(state: Any, words: Any, tail: Any, match: Any) -> Any:
-    """Sum over samples of chi_S(v) y 1{z_0 != 0}, for one fresh sample set (theory 3.4).
-
-    chi_S chi_S* of fresh uniform v is a uniform bit unless S = S* (`match`), where it is 1: drawing that bit
-    instead of v gives exactly the law of the sum. One word draws 64 gates z_0 != 0, one 64 products.
-    """
-    total = np.int64(0)
-    for w in range(words):
-        gate = random_word(state)
-        if w == words - 1:
-            gate &= tail
-        total += np.int64(popcount(gate))
-        if not match:
-            total -= 2 * np.int64(popcount(gate & random_word(state)))
-    return total
-
-
-@compiled
-def scan_samples(
-    state: Any,
-    target: Any,
-    count: Any,
-    words: Any,
-    tail: Any,
-    threshold: Any,
-    confirm: Any,
-    confirm_threshold: Any,
-) -> Any:
-    """Query `count` characters, the `target`-th of them (if any) the secret, until one is accepted.
-
-    A query whose sum reaches `threshold` is asked `confirm` times more and accepted if those sums together
-    reach `confirm_threshold`. Returns (accepted position or -1, queries, confirmations).
-    """
-    confirmations = 0
-    for i in range(count):
-        # The law of the sum depends on whether the set is the secret alone: which other set it is does not matter.
-        if sampled_sum(state, words, tail, i == target) >= threshold:
-            total = 0
-            for _ in range(confirm):
-                total += sampled_sum(state, words, tail, i == target)
-            confirmations += confirm
-            if confirm == 0 or total >= confirm_threshold:
-                return i, i + 1, confirmations
-    return -1, count, confirmations
 
 
 @compiled

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
+from hardness.sq.bounds.floors import check_tolerance
 from hardness.sq.oracle import Ledger, samples_for
-from hardness.sq.tolerance import check_tolerance
 
 Array = NDArray[np.float64]
 Ask = Callable[[Callable[[Array, Array], Array], float], Array]  # (sum over examples, bound) to its mean

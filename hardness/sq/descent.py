@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.floors import check_tolerance
 from hardness.sq.game import oracle_of
 from hardness.sq.oracle import Null, Oracle, OutOfQueries
 from hardness.sq.queries import Tables, bit_products
-from hardness.sq.tolerance import check_tolerance
 
 Correlations = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 STEPS, LARGEST_DIM = 1500, 18

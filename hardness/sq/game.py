@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -12,16 +11,15 @@ from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.errors import InputError
-from hardness.families.base import Family, disagreement
+from hardness.families.base import Family
 from hardness.families.concepts import Concepts
 from hardness.io.displays import table
-from hardness.io.fields import number, whole
-from hardness.sq.bounds.floors import IDENTIFIABLE, decimal, exact_floor
-from hardness.sq.oracle import ORACLES, Oracle, OutOfQueries, Sampled, Window
+from hardness.io.fields import number
+from hardness.sq.bounds.floors import IDENTIFIABLE, check_tolerance, decimal, exact_floor, within
+from hardness.sq.oracle import ORACLES, Oracle, OutOfQueries, Window
 from hardness.sq.queries import Query
 from hardness.sq.scale import NO_LIMIT, GameCount, Setting
 from hardness.sq.strategies import STRATEGIES, Steps, Strategy
-from hardness.sq.tolerance import check_tolerance, within
 
 EXPLICIT = 2**22  # concepts of a list
 
@@ -34,9 +32,9 @@ class GameResult:
     and more than one concept was left.
 
     `remaining` counts the concepts still possible, those of the same labels as one; `bound` is the proven lower bound
-    for that oracle (None: none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries
-    asked only to confirm. Games on parities against the window have theorem B's floor, `exact_floor`, at tolerances
-    where anything is identifiable (theory 2.7), and `floor_ratio` = queries/exact_floor of a solved game.
+    for that oracle (None: none is claimed) and `ratio` = queries/bound of a solved game. Games on parities against the
+    window have theorem B's floor, `exact_floor`, at tolerances where anything is identifiable (theory 2.7), and
+    `floor_ratio` = queries/exact_floor of a solved game.
     """
 
     status: str
@@ -47,7 +45,6 @@ class GameResult:
     bound: float | None
     ratio: float | None
     seconds: float
-    confirmations: int = 0
     exact_floor: int | None = None
     floor_ratio: float | None = None
 
@@ -57,7 +54,7 @@ class GameResult:
 
     def _repr_html_(self) -> str:
         shown = asdict(self)
-        return table(f"Game: {shown.pop('status')}", shown | {"confirmations": self.confirmations or None})
+        return table(f"Game: {shown.pop('status')}", shown)
 
 
 def play(
@@ -68,15 +65,13 @@ def play(
     *,
     seed: int | SeedSequence = 0,
     max_queries: int | None = None,
-    samples: int | None = None,
     flip: float = 0.0,
 ) -> GameResult:
     """Play `strategy` against `oracle` at STAT(tolerance) until one concept is left or the queries run out.
 
-    Both are names, plug-ins included, or the things themselves; `concepts` may be a family. `samples` makes
-    the sampled oracle use that many fresh samples a query and promise no tolerance; a strategy that believes in it may
-    rule the secret out, and is `wrong`. `flip` is the probability that a parity's sign is flipped (theory 1.2b).
-    `InputError` for unknown names, a tolerance outside (0, 1], or a game no rule is known for.
+    Both are names, plug-ins included, or the things themselves; `concepts` may be a family. `flip` is the probability
+    that a parity's sign is flipped (theory 1.2b). `InputError` for unknown names, a tolerance outside (0, 1], or a game
+    no rule is known for.
 
     >>> from hardness.families.concepts import ParityConcepts
     >>> result = play(ParityConcepts(16, 4), "sign-batch", "window", 0.1)
@@ -86,27 +81,17 @@ def play(
     started = perf_counter()
     budget = NO_LIMIT if max_queries is None else max_queries
     flip = flip or getattr(concepts, "flip", 0.0)
-    game = Setting(
-        class_of(concepts), oracle_of(oracle), tolerance, budget, seed_sequence(seed), samples, flip
-    )
-    _check(game)
+    game = Setting(class_of(concepts), oracle_of(oracle), tolerance, budget, seed_sequence(seed), flip)
+    check_tolerance(tolerance)
+    number("flip", flip, "[0, 1/2)")
+    if flip and not game.concepts.parities:
+        raise InputError(
+            "flip is for parities; the labels of rounding have no sign to flip, other classes no flips here"
+        )
     asked = strategy_of(game.concepts, strategy)
     closed_form = getattr(asked, "closed_form", None)
     count = closed_form(game) if closed_form else None
     return _result(game, count or play_explicit(game, asked), started)
-
-
-def _check(game: Setting) -> None:
-    """Raise `InputError` for a game that makes no sense."""
-    check_tolerance(game.tolerance)
-    whole("max-queries", game.budget, 0)
-    if game.samples is not None and (game.oracle is not Sampled or game.samples < 1):
-        raise InputError("samples is for the sampled oracle and must be at least 1")
-    number("flip", game.flip, "[0, 1/2)")
-    if game.flip and not game.concepts.parities:
-        raise InputError(
-            "flip is for parities; the labels of rounding have no sign to flip, other classes no flips here"
-        )
 
 
 def _result(game: Setting, count: GameCount, started: float) -> GameResult:
@@ -129,7 +114,6 @@ def _result(game: Setting, count: GameCount, started: float) -> GameResult:
         bound=bound,
         ratio=count.queries / bound if bound and status == "solved" else None,
         seconds=perf_counter() - started,
-        confirmations=count.confirmations,
         exact_floor=floor,
         floor_ratio=count.queries / floor if floor and status == "solved" else None,
     )
@@ -137,10 +121,7 @@ def _result(game: Setting, count: GameCount, started: float) -> GameResult:
 
 def play_explicit(game: Setting, strategy: Strategy) -> GameCount:
     """Play query by query over an explicit version space: what closed forms (`scale`) must agree with."""
-    options = {"samples": game.samples} if game.oracle is Sampled else {}
-    oracle, steps = seated(
-        game.concepts, strategy, game.oracle, game.reach, game.seed, game.budget, **options
-    )
+    oracle, steps = seated(game.concepts, strategy, game.oracle, game.reach, game.seed, game.budget)
     live: Any = oracle.live
 
     def flipped(query: Any) -> Any:
@@ -176,17 +157,16 @@ def seated(
     reach: float,
     seed: int | SeedSequence,
     budget: int | None = None,
-    **options: Any,
 ) -> tuple[Oracle, Steps]:
     """Return an oracle over all concepts, and a strategy that is told an answer's `reach` around 0: a seed for each.
 
-    `options` are what the oracle needs besides. Raises `InputError` for more than 2^22 concepts.
+    Raises `InputError` for more than 2^22 concepts.
     """
     if concepts.size > EXPLICIT:
         raise InputError(f"played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim")
     for_oracle, for_learner = (np.random.default_rng(child) for child in seed_sequence(seed).spawn(2))
     live = concepts.elements()
-    return oracle(live, for_oracle, budget=budget, **options), strategy(concepts, live, reach, for_learner)
+    return oracle(live, for_oracle, budget=budget), strategy(concepts, live, reach, for_learner)
 
 
 def rounds(
@@ -223,31 +203,14 @@ def rounds(
 
 
 def class_of(concepts: Concepts | Family) -> Concepts:
-    """Return the concept class of a family; a class is itself.
-
-    Raises `InputError` where there is none to ask about, or where it is not the class of the family's labels.
-    """
-    return concepts if isinstance(concepts, Concepts) else _class_of_family(concepts)
-
-
-@lru_cache(4096)  # once a process
-def _class_of_family(family: Family) -> Concepts:
-    concepts = family.concepts() if isinstance(family, Family) else None
-    if concepts is None:
+    """Return the concept class of a family; a class is itself. Raises `InputError` where there is none to ask about."""
+    found = concepts.concepts() if isinstance(concepts, Family) else concepts
+    if not isinstance(found, Concepts):
         raise InputError(
-            f"{type(family).__name__} has no concept class to ask about; its method `concepts` may return one, a class "
-            "that derives from hardness.ListedConcepts (theory 2.8)"
+            f"{type(concepts).__name__} has no concept class to ask about; its method `concepts` may return one, a "
+            "class that derives from hardness.ListedConcepts (theory 2.8)"
         )
-    if not type(family).__module__.startswith(
-        "hardness."
-    ):  # tests hold the lab's own labels to their classes
-        secret = family.draw(np.random.default_rng(0))
-        if wrong := disagreement(family, concepts, family.realize(secret), secret):
-            raise InputError(
-                f"{type(family).__name__} is not played: {wrong}; compared were the labels of what `realize` makes of "
-                "a secret and what `concepts` say of it, and either may be wrong"
-            )
-    return concepts
+    return found
 
 
 def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Strategy:

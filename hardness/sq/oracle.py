@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.concepts import Concepts
+from hardness.sq.bounds.floors import check_tolerance, within
 from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.queries import Query, Tables
-from hardness.sq.tolerance import check_tolerance, within
 
 FAILURE = 1e-9
 
@@ -180,18 +180,12 @@ class Noisy(Oracle):
 
 
 class Sampled(Oracle):
-    """Honest: the mean of fresh samples, enough for STAT(tau), or `samples` of them, which promise nothing."""
+    """Honest: the mean of fresh samples, as many as STAT(tau) takes."""
 
     name = "sampled"
 
-    def __init__(
-        self, live: NDArray[Any], rng: Generator, *, budget: int | None = None, samples: int | None = None
-    ) -> None:
-        super().__init__(live, rng, budget=budget)
-        self.samples = samples
-
     def reply(self, query: Any, means: NDArray[np.float64], tolerance: float) -> float:
-        return float(query.sample_mean(self._secret, self.samples or samples_for(tolerance), self._rng))
+        return float(query.sample_mean(self._secret, samples_for(tolerance), self._rng))
 
 
 ORACLES: dict[str, type[Oracle]] = {oracle.name: oracle for oracle in (Window, Null, Exact, Sampled, Noisy)}

@@ -104,10 +104,7 @@ class SignBatch(Correlational):
         return np.sign(total).astype(np.int8)
 
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return exact means: h depends on the span of its sets alone, so a transform over it (rank <= 24) gives all.
-
-        A batch of more independent sets has the majority's coefficients instead.
-        """
+        """Return exact means: by a majority's coefficients, or of dependent sets by a transform over their span."""
         if len(self.sets) == 1:
             return np.where(elements == self.sets[0], self.signs[0] * (0.5 - self.flip), 0.0)
         basis, inside, coordinates = span_coordinates(self.sets, elements)
@@ -189,19 +186,9 @@ class SpanFunction(Correlational):
         return np.asarray(bit_products(words, np.uint64(self.base)) * self.values[cell])
 
 
-def table(values: NDArray[np.float64]) -> SpanFunction:
-    """Return the general correlational query: h = any table, float (2^n,), n <= 24.
-
-    >>> table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
-    [0.5, 0.0]
-    """
-    bits = len(values).bit_length() - 1
-    return SpanFunction(0, np.uint64(1) << np.arange(bits, dtype=np.uint64), values)
-
-
 @dataclass(frozen=True)
 class Tabulated(Correlational):
-    """h = a table, float (2^n,) by the words of v. Asked again and again, as a learner does, it is the cheapest form.
+    """h = any table, float (2^n,) by the words of v, n <= 24.
 
     >>> Tabulated(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
     [0.5, 0.0]

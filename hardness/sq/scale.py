@@ -11,29 +11,24 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from hardness.families.concepts import ParityConcepts
 from hardness.io.memory import require_memory
-from hardness.kernels import games as kernels
 from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, random_word, shuffle
 from hardness.kernels.games import best_window
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
-from hardness.sq.oracle import FAILURE, Exact, Noisy, Null, Oracle, Sampled, Window, samples_for
+from hardness.sq.oracle import FAILURE, Exact, Noisy, Null, Oracle, Window
 
 NO_LIMIT = 2**62  # queries
-BLOCK = 1 << 24  # sets that are eliminated at a time
 WINDOW_BITS = 22  # coordinates of the widest window: a transform of 2^22 integers
 ROOM = 0.025  # by which means of certified batches pass the tolerance, in tolerances
 LANES = 16  # words of samples taken together
-CONFIRM = 16  # fresh queries that confirm a set, where samples promise no tolerance
 
 
 @dataclass(frozen=True)
 class Setting:
     """One game: a class, an oracle, and what they play by.
 
-    `reach` is the tolerance as unflipped labels see it, tau/(1 - 2 flip) (theory 1.2b); `samples` those of a query on
-    the sampled oracle, None for as many as the tolerance needs; `budget` the queries allowed.
+    `reach` is the tolerance as unflipped labels see it, tau/(1 - 2 flip) (theory 1.2b); `budget` the queries allowed.
     """
 
     concepts: Any  # ParityConcepts, RoundingConcepts or ListedConcepts
@@ -41,7 +36,6 @@ class Setting:
     tolerance: float
     budget: int
     seed: SeedSequence
-    samples: int | None = None
     flip: float = 0.0
 
     @property
@@ -61,7 +55,6 @@ class GameCount:
     queries: int
     remaining: int
     right: bool | None = None
-    confirmations: int = 0
 
 
 def low_degree(game: Setting) -> GameCount | None:
@@ -73,68 +66,21 @@ def low_degree(game: Setting) -> GameCount | None:
 
 
 def characters(game: Setting) -> GameCount | None:
-    """Count a game of single characters in any order.
+    """Count a game of single characters in any order: every query takes the one concept that it names.
 
-    Every query takes from an adversary the concept that it names, whichever it is. The secret's turn is uniform, and
-    which other set is asked when does not change the law of an honest answer.
+    The window lets nothing fall from tau = 1/4 on, the null adversary from 1/2. An honest answer within 1/4 of the mean
+    tells whether the secret was named, whose turn is uniform.
     """
-    size = game.concepts.size
+    size, least = game.concepts.size, 0.5 if game.oracle is Null else 0.25
+    if game.oracle not in (Window, Null, Exact, Noisy):
+        return None
+    if game.reach >= least:
+        return GameCount(min(game.budget, size), size) if game.oracle in (Window, Null) else None
+    asked = min(game.budget, size - 1)
     if game.oracle in (Window, Null):
-        return eliminated(game.concepts, game.reach if game.oracle is Window else game.reach / 2, game.budget)
-    if game.samples is None and game.reach >= 0.25:
-        return None
-    position = int(np.random.default_rng(game.seed).integers(size))
-    if game.oracle is Sampled and not game.flip:
-        return characters_sampled(game, position)
-    if game.oracle not in (Exact, Noisy):
-        return None
-    asked = min(position + 1, size - 1)
-    if asked > game.budget:
-        return GameCount(game.budget, size - game.budget)
-    return GameCount(asked, 1, True)
-
-
-def eliminated(concepts: ParityConcepts, tolerance: float, budget: int) -> GameCount:
-    """Play single characters in colex order against the window or the null adversary, on a bitmap of N bits.
-
-    Each query takes one concept iff tau < 1/4 for the window (2 tau < 1/2) and iff tau < 1/2 for the null
-    one; the caller passes half the tolerance for the latter.
-    """
-    size = concepts.size
-    require_memory(size / 8, concepts.label)
-    if tolerance >= 0.25:
-        return GameCount(min(budget, size - 1), size)
-    bitmap, live = np.zeros(size // 64 + 1, np.uint64), size
-    for start in range(0, min(size, budget), BLOCK):
-        count = min(BLOCK, size - start, budget - start)
-        live = kernels.eliminate_in_order(np.uint64(concepts.unrank(start)), start, count, bitmap, live)
-    return GameCount(size - live, live)
-
-
-def characters_sampled(game: Setting, position: int) -> GameCount:
-    """Play characters, one after the other, on the honest sampling oracle; the secret comes at `position`.
-
-    A sum of products has mean samples/2 on the secret and 0 elsewhere: a quarter accepts, and where samples promise no
-    tolerance `CONFIRM` fresh queries must agree on the whole. Unasked concepts remain.
-    """
-    confirm = 0 if game.samples is None else CONFIRM
-    samples = samples_for(game.reach) if game.samples is None else game.samples
-    words = -(-samples // 64)
-    # Samples come 64 to a word; of the last word only those that there are count.
-    tail = np.uint64(2**64 - 1 >> (64 * words - samples))
-    accepted, queries, confirmations = kernels.scan_samples(
-        game.words,
-        position,
-        min(game.concepts.size, game.budget),
-        words,
-        tail,
-        ceil(samples / 4),
-        confirm,
-        ceil(confirm * samples / 4),
-    )
-    if accepted < 0:
-        return GameCount(queries, max(1, game.concepts.size - queries), None, confirmations)
-    return GameCount(queries, 1, accepted == position, confirmations)
+        return GameCount(asked, size - asked)
+    needed = min(int(np.random.default_rng(game.seed).integers(size)) + 1, size - 1)
+    return GameCount(needed, 1, True) if needed <= asked else GameCount(asked, size - asked)
 
 
 def sign_batch(game: Setting) -> GameCount | None:

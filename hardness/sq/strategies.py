@@ -20,9 +20,9 @@ from hardness.families.listed import ListedConcepts
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq import scale
 from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch
+from hardness.sq.bounds.floors import within
 from hardness.sq.oracle import best_answer
-from hardness.sq.queries import LabelTable, LevelTable, Query, SignBatch, SpanFunction, character, table
-from hardness.sq.tolerance import within
+from hardness.sq.queries import LabelTable, LevelTable, Query, SignBatch, SpanFunction, Tabulated, character
 
 Elements = NDArray[Any]
 Steps = Generator[Query, Elements, None]
@@ -64,10 +64,7 @@ class Counted:
 def until_idle(
     live: Any, ask: Callable[[Any, int], Iterable[Any]], patience: int = IDLE_QUERIES
 ) -> Generator[Any, Any]:
-    """Yield the queries of `ask(live, idle)` again and again, until `patience` rounds have ruled out nothing.
-
-    `idle` is how many such rounds there were just before.
-    """
+    """Yield the queries of `ask(live, idle)` again and again, until `patience` rounds, `idle`, ruled out nothing."""
     idle = 0
     while idle < patience:
         before = len(live)
@@ -226,7 +223,7 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
             tables += [evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng)] if few > 2 else []
         else:
             tables += [evened(live, concepts.n, clip, rng) for clip in CLIPS]
-        return [*map(table, tables)]
+        return [*map(Tabulated, tables)]
 
     return best_of(candidates, live, tolerance)
 
@@ -296,9 +293,9 @@ def _coordinates(
     check_table(concepts, GRADIENT_BITS)
     v = np.where(np.arange(1 << concepts.n) >> np.arange(concepts.n)[:, None] & 1, -1.0, 1.0)
 
-    def gradients(live: Masks, idle: int) -> list[SpanFunction]:
+    def gradients(live: Masks, idle: int) -> list[Tabulated]:
         drawn = [student(v, rng) for student in students]
-        return [table(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
+        return [Tabulated(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
 
     return until_idle(live, gradients, PATIENCE)
 
@@ -399,12 +396,6 @@ def rounding_adaptive(concepts: RoundingConcepts, live: Elements, tolerance: flo
 # Listed classes: queries are tables over all inputs (theory 2.8)
 
 
-def listed_characters(concepts: ListedConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask the labels of one concept after the other."""
-    for row in live:
-        yield vote(concepts, row[None], np.array([1]))
-
-
 def listed_sign_batch(concepts: ListedConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
     """Ask the best, by exact loss, of votes of live concepts, half of the signs -, of several sizes."""
     largest = batch_size(tolerance)
@@ -448,6 +439,6 @@ STRATEGIES: dict[str, Mapping[str, Strategy]] = {
         "gradient": rounding_gradient,
         "adaptive": rounding_adaptive,
     },
-    "listed": {"characters": listed_characters, "random": random_order, "sign-batch": listed_sign_batch},
+    "listed": {"characters": characters, "random": random_order, "sign-batch": listed_sign_batch},
 }
 NAMES = {**STRATEGIES["rounding"], **STRATEGIES["parity"]}  # what is built in, of whatever class

@@ -96,7 +96,7 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
     """
     if "strategy" in task.solver:
         game = played(task, root)
-        detail = {name: getattr(game, name) for name in ("concepts", "remaining", "confirmations")}
+        detail = {name: getattr(game, name) for name in ("concepts", "remaining")}
         return Outcome(game.status, game.queries, detail)
     shared, streamed = task.shared(), bool(task.solver.get("online"))
     instance = Instance.generate(

@@ -13,7 +13,7 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
-from hardness.sq.bounds.switches import membership_floor
+from hardness.sq.bounds.parity import membership_floor
 from hardness.sq.oracle import Membership, OutOfQueries
 
 

@@ -15,8 +15,7 @@ from theory_page import ROOT, SECTIONS, characters, near, table
 from hardness.attacks.estimates.low_degree import low_degree_rows
 from hardness.gadgets import sharp
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.bounds.head_budget import head_limited_parity
-from hardness.sq.bounds.switches import top_eigenvalue
+from hardness.sq.bounds.parity import head_limited_parity, top_eigenvalue
 from learner.studies.switches.bounds import bias_interval, biased_bound
 
 

@@ -56,27 +56,6 @@ class Hidden(hardness.Parity):
         return Sets(self.dim - 1, self.heads)
 
 
-@dataclass(frozen=True)
-class Wrong(hardness.Parity):
-    """A parity whose class is another one."""
-
-    hypothesis = "None."
-
-    def concepts(self):
-        return Majorities(self.dim - 1)
-
-
-@dataclass(frozen=True)
-class Misplaced(hardness.Parity):
-    """A parity of which another layer is made."""
-
-    hypothesis = "None."
-
-    def concepts(self):
-        return self.sets
-
-    def realize(self, secret):
-        return super().realize({"support": secret["support"] % (self.dim - 1) + 1})
 '''
 
 
@@ -222,11 +201,6 @@ def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
         answer("sq play ownclass:Hidden --dim 8 --heads 3 --tolerance .1 --strategy characters")["status"]
         == "solved"
     )
-    for wrong in ("Wrong", "Misplaced"):
-        refused = run_command(f"sq bounds ownclass:{wrong} --dim 8 --heads 3 --tolerance .1")
-        check_refused(
-            refused, "what `realize` makes of a secret and what `concepts` say of it, and either may be"
-        )
     check_refused(run_command("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
     check_refused(run_command("sq bounds ownclass:combinations --tolerance .1"), "neither")
     none = "hardness.families.nondegenerate:Nondegenerate --dim 4 --tokens 2 --heads 2"

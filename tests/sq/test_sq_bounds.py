@@ -11,7 +11,6 @@ from window import window_loss
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
-from hardness.sq.bounds import head_budget
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
 from hardness.sq.queries import LevelTable
@@ -221,7 +220,7 @@ def test_krawtchouk_coefficients_by_brute_force(s: int, m: int) -> None:
     v = np.arange(1 << s, dtype=np.uint64)
     weight = np.bitwise_count(v).astype(int)
     h = (-1.0) ** np.clip(weight, (s - m) // 2, (s - m) // 2 + m)
-    error, coefficients = head_budget.head_limited_parity(s, m)
+    error, coefficients = dimension.head_limited_parity(s, m)
     assert np.mean((h - (-1.0) ** weight) ** 2) == float(error)
     for k, value in enumerate(coefficients):
         chi = 1 - 2.0 * (np.bitwise_count(v & np.uint64((1 << k) - 1)) & 1)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.bounds.parity import window_bound
-from hardness.sq.bounds.switches import top_eigenvalue
+from hardness.sq.bounds.parity import top_eigenvalue, window_bound
 from hardness.sq.game import play
 from hardness.sq.oracle import Window
 from hardness.sq.queries import character

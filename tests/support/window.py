@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.sq.bounds.floors import within
 from hardness.sq.oracle import best_answer
-from hardness.sq.tolerance import within
 
 
 def window_loss(means: NDArray[np.float64], tau: float) -> int:

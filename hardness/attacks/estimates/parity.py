@@ -13,7 +13,7 @@ from hardness.attacks import Public
 from hardness.attacks.cost import UNREACHED, Line, Log2Cost, log2_rows_to_test, rows_a_candidate
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.families.linear import HiddenSet
-from hardness.sq.bounds.switches import top_eigenvalue
+from hardness.sq.bounds.parity import top_eigenvalue
 
 LF2_STEPS = 8
 MOST_BLOCK = 4096  # bits that one step of collisions cancels

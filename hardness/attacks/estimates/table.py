@@ -20,7 +20,7 @@ from hardness.families import Family
 from hardness.families.linear import Hidden, HiddenSet, HiddenVector
 from hardness.instance import Instance
 from hardness.io.rounding import at_least_power
-from hardness.sq.tolerance import check_tolerance
+from hardness.sq.bounds.floors import check_tolerance
 
 TOLERANCE = 0.05
 # By the way in which labels show the equations

@@ -12,7 +12,7 @@ from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from hardness.scores import EXACT, judge
-from hardness.sq.bounds.switches import membership_floor
+from hardness.sq.bounds.parity import membership_floor
 from hardness.sq.oracle import Membership
 
 JUDGED = 2000  # fresh inputs on which a random layer is judged

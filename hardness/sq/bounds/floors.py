@@ -10,8 +10,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, isqrt
 
-from hardness.errors import InputError
+import numpy as np
+from numpy.typing import NDArray
 
+from hardness.errors import InputError
+from hardness.io.fields import number
+
+SMALLEST_TOLERANCE = 1e-60  # its fourth power and one over it are floats
 IDENTIFIABLE = Fraction(1, 4)  # at this tolerance no query tells two parities apart
 FIVE = Fraction(13, 96)  # T(5), by computer: `checker/t_of_five.py`; the proof by hand gives 11/80
 KNOWN = 12  # up to this e queries are known that reach the upper bound of T(e)
@@ -149,3 +154,14 @@ def chains_fit(live: int, kept: int, tau: Fraction) -> bool:
     length, longer = divmod(live, kept)
     total = longer * (length + 1) * ((length + 1) ** 2 - 1) + (kept - longer) * length * (length**2 - 1)
     return total < 3 / (4 * tau**2)
+
+
+def check_tolerance(tolerance: float) -> float:
+    """Return a tolerance from `SMALLEST_TOLERANCE` to 1; raise `InputError` for another."""
+    number("tolerance", tolerance, f"[{SMALLEST_TOLERANCE:g}, 1]")
+    return tolerance
+
+
+def within(means: NDArray[np.float64], reply: float, tolerance: float) -> NDArray[np.bool_]:
+    """Say which means an answer at this tolerance allows; the slack is rounding of the last bits."""
+    return np.asarray(np.abs(means - reply) <= tolerance * (1 + 1e-12) + 1e-15)

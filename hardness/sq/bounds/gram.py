@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.listed import LISTED, ListedConcepts
-from hardness.sq.tolerance import check_tolerance
+from hardness.sq.bounds.floors import check_tolerance
 
 DOUBT = 1e-9  # probability with which either end of an interval from a sample is wrong
 CHUNK = 2**22  # labels that are multiplied at once; products of so many are exact in single precision

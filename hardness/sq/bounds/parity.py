@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import floor, log2
+from math import comb, floor, log, log2
 from typing import Any
 
+from hardness.errors import InputError
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.families.listed import ListedConcepts
+from hardness.io.fields import number
+from hardness.sq.bounds.floors import check_tolerance
 from hardness.sq.bounds.gram import gram_bounds
 from hardness.sq.bounds.rounding import truncated_bounds
-from hardness.sq.tolerance import check_tolerance
 
 # What stands beside a number when it is printed: the statement and where it is from (docs/references.md).
 SOURCES = {
@@ -165,3 +167,65 @@ def entropy_floor(concepts: int, tolerance: float) -> float:
     2.88
     """
     return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)
+
+
+def _levels(s: int, m: int) -> list[int]:
+    """Return the label of m heads at each number of minus signs among s bits: the parity on m+1 middle levels."""
+    low = (s - m) // 2
+    return [(-1) ** min(max(N, low), low + m) for N in range(s + 1)]
+
+
+def krawtchouk(s: int, k: int) -> list[int]:
+    """Return K_k(N) for N = 0..s: the sum of (-1)^|T & U| over the k-subsets T of s bits, |U| = N.
+
+    >>> krawtchouk(4, 2)
+    [6, 0, -2, 0, 6]
+    """
+    return [sum((-1) ** i * comb(N, i) * comb(s - N, k - i) for i in range(k + 1)) for N in range(s + 1)]
+
+
+def head_limited_parity(s: int, m: int) -> tuple[Fraction, list[Fraction]]:
+    """Return the parity of s bits that m <= s heads compute: right on m+1 middle levels, constant outside (2.2, diag).
+
+    Returns (E (h - chi)^2, [h^(k) for k = 0..s]), exact: h is symmetric, so its coefficient depends on k alone. A
+    low-degree learner sees every h^(k) with 0 < k < s; Parseval says sum_k C(s, k) h^(k)^2 = 1.
+
+    >>> error, coefficients = head_limited_parity(8, 6)
+    >>> float(error), max((abs(float(c)), k) for k, c in enumerate(coefficients[:8])), float(coefficients[8])
+    (0.03125, (0.015625, 6), 0.984375)
+    """
+    h, coefficients = _levels(s, m), []
+    error = Fraction(sum(comb(s, N) * (h[N] - (-1) ** N) ** 2 for N in range(s + 1)), 2**s)
+    for k in range(s + 1):
+        total = sum(comb(s, N) * h[N] * K for N, K in enumerate(krawtchouk(s, k)))
+        coefficients.append(Fraction(total, 2**s * comb(s, k)))
+    return error, coefficients
+
+
+def top_eigenvalue(n: int, s: int, mu: float) -> float:
+    """Return λ(μ) of theory 2.9: the top eigenvalue, off the constants, of Γ_SS' = μ^|S⊕S'| on the s-sets of n bits.
+
+    Γ belongs to the Johnson scheme; this is its eigenvalue of j = 1, a sum of non-negative terms. λ(0) = 1 exactly.
+    Raises `InputError` unless 1 <= s <= n - 1 and 0 <= μ <= 1.
+
+    >>> top_eigenvalue(63, 6, 0.0), round(top_eigenvalue(63, 6, 0.3))
+    (1.0, 451)
+    """
+    if not 1 <= s < n:
+        raise InputError(f"the spectrum of sets of {s} out of {n} bits needs 1 <= s <= n - 1")
+    number("bias", mu, "[0, 1]")
+    if mu == 0:
+        return 1.0  # whatever the size: the sum's other terms are 0
+    x, total = mu * mu, 0.0
+    for i in range(1, s + 1):
+        total += x ** (s - i) * (1 - x) ** i * comb(s - 1, i - 1) * comb(n - i - 1, s - i)
+    return total
+
+
+def membership_floor(n: int, q: int, p: int) -> float:
+    """Return chosen inputs that tell all q^n secrets apart by levels 0..p-1 for any learner: n ln q/ln p (theory 2.9).
+
+    >>> round(membership_floor(64, 97, 2), 1), round(membership_floor(128, 257, 16), 1)
+    (422.4, 256.2)
+    """
+    return n * log(q) / log(p)

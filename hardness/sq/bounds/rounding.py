@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets import modular
-from hardness.sq.tolerance import check_tolerance
+from hardness.sq.bounds.floors import check_tolerance
 
 ENUMERABLE = 2**24  # labels of a class whose every secret is looked at
 GRID = 2_000_000  # places of the law of W

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from math import comb, sqrt
 
-from hardness.sq.bounds.parity import window_bound
-from hardness.sq.bounds.switches import top_eigenvalue
+from hardness.sq.bounds.parity import top_eigenvalue, window_bound
 
 
 def biased_bound(n: int, s: int, tolerance: float, mu: float) -> float:

@@ -11,11 +11,11 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.floors import check_tolerance
 from hardness.sq.game import play, rounds, seated
 from hardness.sq.oracle import Window
 from hardness.sq.queries import SignBatch, character
 from hardness.sq.strategies import Steps
-from hardness.sq.tolerance import check_tolerance
 from learner.studies.switches.bounds import (
     bias_degree,
     biased_bound,

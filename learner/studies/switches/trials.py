@@ -11,7 +11,7 @@ from hardness.engine.task import Task
 from hardness.evaluation.adapters import plain
 from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
-from hardness.sq.bounds.head_budget import krawtchouk
+from hardness.sq.bounds.parity import krawtchouk
 from hardness.studies.trials import online
 from learner.studies.recorded import rounded
 from learner.studies.switches import MOST_TRIES
