@@ -71,9 +71,9 @@ SEARCH_RATIOS |= dict.fromkeys((12, MOST_HEADS), (1.25, 1.5, 1.75, 2.0, 3.0))
 # `median_interval`; of the race the layers with every head right, with Clopper and Pearson's interval, and the paired
 # differences of rounds, with Student's.
 # The race of phase 6b from the end of phase 6 against phase 6b from one random start, with equal rounds.
-RACE_DIM, RACE_EXAMPLES = 12, 10_000
+RACE_DIM, RACE_EXAMPLES = 10, 10_000
 RACE_CELLS = tuple((m, k) for k in (2, 3) for m in (1, 2, 3, 4))  # (heads, tokens)
-RACE_LAYERS = {"sign": 12, "gaussian": 6}  # by the law of the inputs
+RACE_LAYERS = {"sign": 12, "gaussian": 4}  # by the law of the inputs
 STARTS = ("phases", "random")
 
 
@@ -151,7 +151,7 @@ def seconds(task: Task) -> float:
         case "rounds":
             return float(0.3 + 2e-3 * m * count * (k - 1))
         case "race":
-            return float(1.0 + 0.2 * m * (k - 1) ** 2)
+            return float(0.5 + 0.1 * m * (k - 1) ** 2)
     return float(0.1 + 0.02 * m**2)
 
 
