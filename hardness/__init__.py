@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from hardness.evaluation.learning import learners as learners
     from hardness.examples import Examples as Examples
     from hardness.families.base import Family as Family
+    from hardness.families.concepts import ListedConcepts as ListedConcepts
     from hardness.families.concepts import ParityConcepts as ParityConcepts
     from hardness.families.concepts import RoundingConcepts as RoundingConcepts
-    from hardness.families.interpolation import Interpolation as Interpolation
-    from hardness.families.listed import ListedConcepts as ListedConcepts
+    from hardness.families.controls import Interpolation as Interpolation
     from hardness.families.nondegenerate import Nondegenerate as Nondegenerate
     from hardness.families.parity import Parity as Parity
     from hardness.families.rounding import Rounding as Rounding
@@ -52,8 +52,8 @@ _HOMES = {
     "Family": "hardness.families.base",
     "InputError": "hardness.errors",
     "Instance": "hardness.instance",
-    "Interpolation": "hardness.families.interpolation",
-    "ListedConcepts": "hardness.families.listed",
+    "Interpolation": "hardness.families.controls",
+    "ListedConcepts": "hardness.families.concepts",
     "MultiHeadAttention": "hardness.layer",
     "Nondegenerate": "hardness.families.nondegenerate",
     "Parity": "hardness.families.parity",

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.families import Teacher
-from hardness.gadgets.coefficients import Gadget, NestedGadget, informative
-from hardness.gadgets.levels import level_counts
+from hardness.families.controls import NestedGadget
+from hardness.gadgets.coefficients import Gadget, informative, level_counts
 from hardness.instance import Instance
 
 Floats = NDArray[np.float64]

@@ -23,7 +23,7 @@ class ChainStudent:
     `batch` and `l1`, which are those of `Student`. The task is predicted as the product of all signs. With one label it
     is a `Student` of the parity's sign. Raises `InputError` if a label does not vary.
 
-    >>> from hardness.families.nested import Nested
+    >>> from hardness.families.controls import Nested
     >>> from hardness.instance import Instance
     >>> data = Instance.generate(Nested(dim=6, size=2, block=1), seed=0).examples(30_000, seed=1)
     >>> student = ChainStudent(labels=2, random_state=0).partial_fit(data.X, data.Y)

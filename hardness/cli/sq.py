@@ -15,8 +15,7 @@ from hardness.errors import InputError
 from hardness.io.texts import parse_value
 
 if TYPE_CHECKING:
-    from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
-    from hardness.families.listed import ListedConcepts
+    from hardness.families.concepts import Concepts, ListedConcepts, ParityConcepts, RoundingConcepts
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
 Heads = Annotated[
@@ -138,7 +137,7 @@ def _of_own_class(name: str, path: str, run: Callable[..., None]) -> Any:
 
     from hardness import registry
     from hardness.families.base import Family
-    from hardness.families.listed import ListedConcepts
+    from hardness.families.concepts import ListedConcepts
     from hardness.sq.game import class_of
 
     kind = registry.get("family", path)

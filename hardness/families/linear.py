@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets import modular
-from hardness.gadgets.coefficients import informative, public_vectors
-from hardness.gadgets.levels import bits
+from hardness.gadgets.coefficients import bits, informative, public_vectors
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

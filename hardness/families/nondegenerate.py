@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families import conditioned
 from hardness.families.base import Family, Secret, expect
 from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
+
+Array = NDArray[np.float64]
 
 
 def _knob(text: str) -> Any:
@@ -25,7 +27,7 @@ class Nondegenerate(Family):
     x_a Θ (x_b - x_c), so that the softmax is neither flat nor saturated at any size. Raises `InputError` otherwise.
 
     Every other parameter sets one condition of the learner with the theorem to a value, as
-    `hardness.gadgets.conditions` measures it, and leaves the norms as they are (`hardness.families.conditioned`). They
+    `hardness.gadgets.conditions` measures it, and leaves the norms as they are (the functions below). They
     are applied in the order of the fields; None leaves the layer as it was drawn.
 
     >>> Nondegenerate(dim=8, tokens=2, heads=2).draw(np.random.default_rng(0))["theta"].shape
@@ -106,14 +108,93 @@ class Nondegenerate(Family):
         """The layer of the secret's own theta and w, with every condition that a parameter sets."""
         theta, w = secret["theta"], secret["w"]
         for change, value in (
-            (conditioned.with_stable_rank, self.stable_rank),
-            (conditioned.with_diagonal, self.diagonal),
-            (conditioned.with_column, self.column),
-            (conditioned.near_lattice, self.lattice),
-            (conditioned.with_coherence, self.coherence),
-            (conditioned.with_norm_ratio, self.norm_ratio),
+            (with_stable_rank, self.stable_rank),
+            (with_diagonal, self.diagonal),
+            (with_column, self.column),
+            (near_lattice, self.lattice),
+            (with_coherence, self.coherence),
+            (with_norm_ratio, self.norm_ratio),
         ):
             theta = theta if value is None else change(theta, value)
-        w = w if self.coherence_w is None else conditioned.with_coherence(w, self.coherence_w)
-        w = w if self.sum_w is None else conditioned.with_sum(w, self.sum_w)
+        w = w if self.coherence_w is None else with_coherence(w, self.coherence_w)
+        w = w if self.sum_w is None else with_sum(w, self.sum_w)
         return MultiHeadAttention(theta, w)
+
+
+# Matrices M (m, d, d) of a layer, each of the norm that it had, which violate one condition
+
+
+def with_coherence(M: Array, coherence: float) -> Array:
+    """Return matrices of the same norms whose cosines are all `coherence`, in [0, 1).
+
+    They are the combinations of the given ones, made orthonormal, that have this Gram matrix."""
+    m = len(M)
+    norms = np.linalg.norm(M, axis=(1, 2))
+    U, _, Vt = np.linalg.svd(M.reshape(m, -1), full_matrices=False)
+    values, vectors = np.linalg.eigh((1 - coherence) * np.eye(m) + coherence)
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    mixed: Array = (root @ U @ Vt).reshape(M.shape) * norms[:, None, None]
+    return mixed
+
+
+def with_stable_rank(M: Array, rank: float) -> Array:
+    """Return matrices of the same norms and singular vectors, of stable rank |A|²/‖A‖² = `rank` in [1, d]."""
+    d = M.shape[1]
+    U, _, Vt = np.linalg.svd(M)
+    values = np.full(d, ((rank - 1) / max(d - 1, 1)) ** 0.5)
+    values[0] = 1.0
+    return _of_norms((U * values) @ Vt, M)
+
+
+def with_diagonal(M: Array, weight: float) -> Array:
+    """Return matrices of the same norms with tr(A)²/|A|² = `weight`, in [0, d)."""
+    d = M.shape[1]
+    rest = M - np.trace(M, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
+    unit = rest / np.linalg.norm(rest, axis=(1, 2), keepdims=True)
+    return _of_norms((1 - weight / d) ** 0.5 * unit + weight**0.5 / d * np.eye(d), M)
+
+
+def with_column(M: Array, share: float) -> Array:
+    """Return matrices of the same norms whose heaviest column has this `share` of |A|², in (0, 1)."""
+    power = (M**2).sum(axis=1)
+    heavy = power == power.max(axis=1, keepdims=True)
+    total = power.sum(axis=1, keepdims=True)
+    largest = power.max(axis=1, keepdims=True)
+    scale = np.where(heavy, share * total / largest, (1 - share) * total / (total - largest))
+    scaled: Array = M * np.sqrt(scale)[:, None, :]
+    return scaled
+
+
+def near_lattice(M: Array, distance: float) -> Array:
+    """Return matrices whose entries lie `distance` from a lattice in the mean, in units of its step; .25 is far.
+
+    The step is the root mean square of the entries of a matrix, and entries are moved towards its multiples."""
+    step = np.sqrt((M**2).mean(axis=(1, 2), keepdims=True))
+    nearest = np.round(M / step)
+    moved: Array = step * (nearest + 4 * distance * (M / step - nearest))
+    return moved
+
+
+def with_norm_ratio(M: Array, ratio: float) -> Array:
+    """Return matrices whose norms fall evenly on a logarithmic scale, from the largest to `ratio` times that."""
+    m = len(M)
+    norms = np.linalg.norm(M, axis=(1, 2))
+    wanted = norms.max() * ratio ** (np.arange(m) / max(m - 1, 1))
+    scaled: Array = M * (wanted / norms)[:, None, None]
+    return scaled
+
+
+def with_sum(M: Array, size: float) -> Array:
+    """Return matrices with |ΣA| = `size` times the root of Σ|A|², in [0, √m); that of independent ones is about 1."""
+    m = len(M)
+    mean = M.mean(axis=0)
+    apart = M - mean
+    weight = size * np.linalg.norm(apart) / (np.linalg.norm(mean) * (m * (m - size**2)) ** 0.5)
+    shifted: Array = apart + weight * mean
+    return shifted * (np.linalg.norm(M) / np.linalg.norm(shifted))
+
+
+def _of_norms(A: Array, M: Array) -> Array:
+    """Return A (m, d, d) with the norms of M."""
+    scaled: Array = A * (np.linalg.norm(M, axis=(1, 2)) / np.linalg.norm(A, axis=(1, 2)))[:, None, None]
+    return scaled

@@ -11,13 +11,11 @@ from hardness.errors import InputError
 from hardness.families.base import Checks, Family, Secret, expect
 from hardness.families.concepts import ParityConcepts
 from hardness.families.linear import HiddenSet
-from hardness.families.reach import log2_parities
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import sharp, wide
-from hardness.gadgets.coefficients import Gadget
-from hardness.gadgets.levels import ParityKind, bits
+from hardness.gadgets.coefficients import Gadget, ParityKind, bits
 from hardness.io.fields import number, whole
-from hardness.tokens import Signs, Words
+from hardness.tokens import Signs, Words, pack_bits
 
 MOST_DIM = 2**31
 ONE_HEAD = (
@@ -133,8 +131,11 @@ class Parity(Family):
         return log2(self.sets.size)
 
     def log2_label_vectors(self, X: Signs) -> float:
-        """Return log2 of the number of sets, where the inputs tell them apart (`hardness.families.reach`)."""
-        return log2_parities(gadget.public_vectors(X, self.gadget), self.size)
+        """Return log2 of the number of sets, or the rank of the inputs: labels are linear in the set over GF(2)."""
+        from hardness.kernels.gf2 import rref2
+
+        vectors = gadget.public_vectors(X, self.gadget)
+        return min(self.log2_secrets(), float(len(rref2(pack_bits(vectors & 1), self.dim - 1))))
 
     def model_secret(self) -> Secret:
         """Return the first s coordinates: another set permutes them, and no condition knows their order."""

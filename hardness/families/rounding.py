@@ -12,7 +12,6 @@ from hardness.errors import InputError
 from hardness.families.base import Checks, Family, Secret, expect
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.linear import HiddenVector
-from hardness.families.reach import log2_roundings
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import Gadget, Kind
@@ -110,9 +109,14 @@ class Rounding(Family):
         return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
 
     def log2_label_vectors(self, X: Signs) -> float:
-        """Return log2 of a bound on label vectors: sparse secrets read few bits of an input (`families.reach`)."""
-        vectors = gadget.public_vectors(X, self.gadget)
-        return log2_roundings(vectors, self.modulus, self.levels, self.weight, self.gadget, self.heads)
+        """Return log2 of a bound: h non-zeros see one of 2^h or 3^h patterns of an input, each with one of p labels."""
+        rows = np.unique(gadget.public_vectors(X, self.gadget), axis=0)
+        n, h, bits = self.dim - 1, self.weight or self.dim - 1, log2(self.levels)
+        patterns = (2 if self.gadget == "diag" else 3) ** h
+        shown = min(len(rows), patterns)
+        if self.heads is None:  # the level 0 has the label 0 under every secret
+            shown = min(int(rows.any(axis=1).sum()), patterns - 1)
+        return min(self.log2_secrets(), log2(comb(n, h)) + shown * bits, len(rows) * bits)
 
     def heads_shown(self, teacher: Gadget) -> int:
         """Return the heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""

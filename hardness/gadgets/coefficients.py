@@ -11,22 +11,22 @@ The thresholds b_i cut the integers into m + 1 cells, and G is made constant on 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.gadgets.levels import Kind as Kind
-from hardness.gadgets.levels import ParityKind
-from hardness.gadgets.levels import level_counts as level_counts
-from hardness.gadgets.levels import level_range as level_range
+from hardness.errors import InputError
 from hardness.io.memory import require_memory
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import Words, compiled_pays, pack
+
+Kind = Literal["diag", "dot"]
+ParityKind = Literal["diag", "dot", "sharp", "wide"]
 
 SATURATED_BETA = 80.0
 EXACT_HEADS = 64  # beyond this many heads the rationals of theorem 1.2 have megabit numerators
@@ -151,40 +151,6 @@ class Gadget:
         theta[:, 0, 0] -= half[:, 0] * self.thresholds
         w[:, 0, 0] = self.coefficients
         return MultiHeadAttention(theta, w)
-
-
-@dataclass(frozen=True, repr=False)
-class NestedGadget(Gadget):
-    """A gadget, the task, whose label stands in column 0, over `blocks`: block i (from 1) shows its label in column i.
-
-    The layer has the heads of all of them; those of block i write to column i, W = c E_0i. Without blocks it is the
-    gadget itself.
-
-    >>> low, task = exact("diag", [0, 1, 0], [0, 1], [1, -1], 8), exact("diag", [0, 1, 1], [0, 1, 2], [1, -1, 1], 8)
-    >>> nested = NestedGadget(**vars(task), blocks=(low,))
-    >>> nested.heads, nested(np.array([[[1, 1, 1], [-1, -1, -1]]], dtype=np.int8))[0, 0].round(3).tolist()
-    (3, [-0.327, -1.0, 0.0])
-    """
-
-    blocks: tuple[Gadget, ...] = ()
-
-    @property
-    def heads(self) -> int:
-        return len(self.thresholds) + sum(block.heads for block in self.blocks)
-
-    def labels(self, words: Words) -> NDArray[np.float64]:
-        """F(X) of packed token pairs (n, 2, words) by the closed form, (n, 2, d)."""
-        Y = super().labels(words)
-        for i, block in enumerate(self.blocks, 1):
-            Y[:, :, i] = block.labels(words)[:, :, 0]
-        return Y
-
-    def layer(self) -> MultiHeadAttention:
-        """The dense layer: theta (m, d, d) and w (m, d, d)."""
-        task = Gadget(**{f.name: getattr(self, f.name) for f in fields(Gadget)})
-        parts = [gadget.layer() for gadget in (task, *self.blocks)]
-        w = np.concatenate([np.roll(part.w, i, axis=2) for i, part in enumerate(parts)])
-        return MultiHeadAttention(np.concatenate([part.theta for part in parts]), w)
 
 
 def coefficients(y: Any, a: Any, g: Any) -> tuple[Any, Any]:
@@ -336,3 +302,50 @@ def error_mass(gadget: Gadget, ideal: NDArray[np.float64]) -> Fraction:
     low, counts, bits = level_counts(gadget.kind, [int(w) for w in gadget.weights])
     wrong = np.flatnonzero(gadget.value(np.arange(low, low + len(counts))) != ideal)
     return Fraction(sum(counts[i] for i in wrong), 2**bits)
+
+
+def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
+    """How many bits the parity has that so many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp, wide).
+
+    With `balance` one of the heads makes C = 0. Raises `InputError` for an odd number of heads for dot.
+
+    >>> bits("diag", 4), bits("dot", 4), bits("sharp", 4), bits("sharp", 4, balance=True)
+    (4, 2, 7, 5)
+    """
+    if balance and kind in ("diag", "dot"):
+        raise InputError(f"balance is for the gadgets sharp and wide, got {kind}")
+    if kind == "dot" and heads % 2:
+        raise InputError(f"heads must be even for the dot gadget (m = 2s), got {heads}")
+    return {"diag": heads, "dot": heads // 2}.get(kind, 2 * (heads - balance) - 1)
+
+
+def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:
+    """Smallest and largest level: [-R-, R+], and for dot [-R, R], R = Σ|w_j|.
+
+    >>> level_range("diag", [0, 3, -2]), level_range("dot", [0, 3, -2])
+    ((-2, 3), (-5, 5))
+    """
+    up, down = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
+    return (down - up, up - down) if kind == "dot" else (down, up)
+
+
+def level_counts(kind: ParityKind, weights: Sequence[int]) -> tuple[int, list[int], int]:
+    """Law of the level given z_0 != 0: (lowest level, counts, bits), P(lowest + i) = counts[i]/2^bits, exactly.
+
+    A diag weight is a factor (1 + y^w)/2 of the generating function, a dot weight (1 + y^w)²/4 up to a shift.
+    The product is taken with the polynomial packed into one big integer, a byte-aligned slot a coefficient
+    (Kronecker substitution), so that a factor is one shift and one addition.
+
+    >>> level_counts("dot", [0, 1])
+    (-1, [1, 2, 1], 2)
+    """
+    factors = [abs(w) for w in weights if w for _ in range(2 if kind == "dot" else 1)]
+    slot = 8 * (len(factors) // 8 + 1)
+    packed = 1
+    for w in factors:
+        packed += packed << (w * slot)
+    low, high = level_range(kind, weights)
+    size = slot // 8
+    data = packed.to_bytes((high - low + 1) * size, "little")
+    counts = [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data), size)]
+    return low, counts, len(factors)

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.gadgets.coefficients import Gadget
-from hardness.gadgets.levels import ParityKind
+from hardness.gadgets.coefficients import Gadget, ParityKind
 
 METHOD = "theorem 1.5, exact over Q"
 STEEP = 64  # r of the pairs: their coefficients are within 4 % of those of steps

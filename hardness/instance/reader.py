@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from hardness import families
 from hardness.errors import InputError
 from hardness.families import Family, Secret, Teacher
-from hardness.gadgets.coefficients import Gadget
-from hardness.gadgets.levels import level_range
+from hardness.gadgets.coefficients import Gadget, level_range
 from hardness.gadgets.sharp import Sharp
 from hardness.io import schemas
 from hardness.io.fields import whole

@@ -16,8 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.concepts import RoundingConcepts
-from hardness.families.listed import ListedConcepts
+from hardness.families.concepts import ListedConcepts, RoundingConcepts
 from hardness.gadgets import modular
 from hardness.kernels.walsh import walsh_hadamard
 

@@ -15,8 +15,7 @@ from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
-from hardness.families.listed import ListedConcepts
+from hardness.families.concepts import Concepts, ListedConcepts, ParityConcepts, RoundingConcepts
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq import scale
 from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch

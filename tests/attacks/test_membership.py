@@ -8,7 +8,7 @@ from hardness.attacks.membership import attack
 from hardness.attacks.membership.layer import queries_of
 from hardness.attacks.membership.structured import predicted
 from hardness.errors import InputError
-from hardness.families.nested import Nested
+from hardness.families.controls import Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding

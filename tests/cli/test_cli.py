@@ -120,7 +120,7 @@ def test_help_imports_no_more_than_the_family_it_is_about():
     others = {
         "hardness.families.rounding",
         "hardness.families.nondegenerate",
-        "hardness.families.interpolation",
+        "hardness.families.controls",
     }
     assert not others & imported_by("generate parity --help", "estimate parity --help")
 

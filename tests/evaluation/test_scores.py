@@ -5,8 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from hardness.families.interpolation import Interpolation
-from hardness.families.nested import Nested
+from hardness.families.controls import Interpolation, Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding

@@ -5,9 +5,8 @@ import pytest
 
 from hardness.errors import InputError
 from hardness.evaluation.learning import learn
+from hardness.families.controls import RandomDiagonal, Tent
 from hardness.families.parity import Parity
-from hardness.families.random_diagonal import RandomDiagonal
-from hardness.families.tent import Tent
 from hardness.instance import Instance, every_pair
 from hardness.scores import fresh, judge
 from hardness.tokens import unpack

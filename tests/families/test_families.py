@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
-from hardness.families.interpolation import Interpolation
-from hardness.families.nested import Nested
+from hardness.families.controls import Interpolation, Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.gadgets import modular
-from hardness.gadgets.levels import level_range
+from hardness.gadgets.coefficients import level_range
 from hardness.instance import Instance
 
 

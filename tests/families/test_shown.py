@@ -4,28 +4,19 @@ import pytest
 from commands import answer, run_command
 
 from hardness.families.base import Family
-from hardness.families.interpolation import Interpolation
-from hardness.families.nested import Nested
+from hardness.families.controls import Interpolation, Nested, RandomDiagonal, Tent
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
-from hardness.families.random_diagonal import RandomDiagonal
 from hardness.families.rounding import Rounding
-from hardness.families.tent import Tent
 from hardness.instance import Instance
 
 FAMILIES: list[Family] = [
     Parity(dim=7, heads=3),
     Parity(dim=20, heads=4, gadget="dot", flip=0.1),
-    Parity(dim=12, heads=3, gadget="sharp"),
-    Parity(dim=14, heads=4, gadget="sharp", bits=4, balance=True),
     Parity(dim=12, heads=3, gadget="wide"),
-    Nested(dim=10, size=5, block=2),
     Nested(dim=8, size=3, block=1, gadget="dot"),
     Rounding(dim=7, modulus=7, levels=2),
-    Rounding(dim=16, modulus=97, levels=4, noise=2.0),
     Rounding(dim=16, modulus=97, levels=4, gadget="dot", weight=3),
-    Rounding(dim=16, modulus=97, levels=4, heads=6),
-    Rounding(dim=16, modulus=2**14, levels=2, weight=2, heads=2),
     Rounding(dim=2200, modulus=2**20, levels=4, weight=2),  # whose two coordinates its conditions once told
     Rounding(dim=16, modulus=17, levels=2, gadget="dot", heads=4),
     Rounding(dim=6, modulus=5, levels=3, exact=True),

@@ -8,8 +8,7 @@ import pytest
 from softmax import softmax_layer
 
 from hardness.errors import InputError
-from hardness.families.interpolation import Interpolation
-from hardness.families.nested import Nested
+from hardness.families.controls import Interpolation, Nested
 from hardness.families.parity import Parity
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance, every_pair

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.evaluation.limits import alarm
-from hardness.families.interpolation import Interpolation
+from hardness.families.controls import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding

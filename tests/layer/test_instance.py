@@ -11,8 +11,7 @@ import pytest
 from safetensors.numpy import load, save
 
 from hardness.errors import InputError
-from hardness.families.interpolation import Interpolation
-from hardness.families.nested import Nested
+from hardness.families.controls import Interpolation, Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding

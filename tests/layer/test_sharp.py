@@ -10,7 +10,7 @@ from softmax import on, softmax_layer, wrong
 
 from hardness.errors import InputError
 from hardness.gadgets import sharp, wide
-from hardness.gadgets.levels import bits
+from hardness.gadgets.coefficients import bits
 from hardness.instance import every_pair
 from hardness.tokens import pack
 

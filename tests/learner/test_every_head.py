@@ -5,7 +5,7 @@ import pytest
 from learner_teachers import examples, teacher
 
 from hardness.evaluation.heads import recovery
-from hardness.families.interpolation import Interpolation
+from hardness.families.controls import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.gadgets.conditions import conditions
 from hardness.instance import Instance

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hardness.errors import InputError
 from hardness.examples import Examples
-from hardness.families.nested import Nested
+from hardness.families.controls import Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance

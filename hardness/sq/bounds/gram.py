@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.listed import LISTED, ListedConcepts
+from hardness.families.concepts import LISTED, ListedConcepts
 from hardness.sq.bounds.floors import check_tolerance
 
 DOUBT = 1e-9  # probability with which either end of an interval from a sample is wrong

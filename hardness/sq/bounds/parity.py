@@ -6,8 +6,7 @@ from math import comb, floor, log, log2
 from typing import Any
 
 from hardness.errors import InputError
-from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
-from hardness.families.listed import ListedConcepts
+from hardness.families.concepts import Concepts, ListedConcepts, ParityConcepts, RoundingConcepts
 from hardness.io.fields import number
 from hardness.sq.bounds.floors import check_tolerance
 from hardness.sq.bounds.gram import gram_bounds

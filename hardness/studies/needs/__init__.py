@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.gadgets.levels import bits
+from hardness.gadgets.coefficients import bits
 from hardness.io.rounding import at_least, at_least_power, at_most
 from hardness.report import plots
 from hardness.sq.bounds.batches import batch_queries, majority_mean

@@ -12,7 +12,7 @@ from hardness.attacks.gaussian import FULL_RANK
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.gadgets.levels import blocks_of
+from hardness.families.controls import blocks_of
 from hardness.io.rounding import at_least, at_most
 from hardness.report import plots
 from hardness.sq.bounds.parity import window_bound

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.engine.tuning import APART, Halving, Run, Wanted
-from hardness.gadgets.levels import blocks_of
+from hardness.families.controls import blocks_of
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor

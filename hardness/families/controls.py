@@ -1,0 +1,392 @@
+"""Control families: layers that differ from a hidden parity's in one thing, and are easier to learn.
+
+Nested parities show their intermediate values; a tent has other signs; random diagonal layers other numbers; the
+interpolation leads from a hidden parity to a random layer.
+"""
+
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.families.base import Checks, Family, Secret, expect
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity, levels
+from hardness.gadgets import coefficients as gadget
+from hardness.gadgets.coefficients import Gadget, Kind, gated
+from hardness.io.fields import number, whole
+from hardness.layer import MultiHeadAttention
+from hardness.tokens import TokenStream, Words, unpack_bits
+
+SAMPLE = 1 << 14  # rows over which the variance of a random layer's labels is normalised, to about 1 %
+
+
+@dataclass(frozen=True, repr=False)
+class NestedGadget(Gadget):
+    """A gadget, the task, whose label stands in column 0, over `blocks`: block i (from 1) shows its label in column i.
+
+    The layer has the heads of all of them; those of block i write to column i, W = c E_0i. Without blocks it is the
+    gadget itself.
+
+    >>> low = gadget.exact("diag", [0, 1, 0], [0, 1], [1, -1], 8)
+    >>> task = gadget.exact("diag", [0, 1, 1], [0, 1, 2], [1, -1, 1], 8)
+    >>> nested = NestedGadget(**vars(task), blocks=(low,))
+    >>> nested.heads, nested(np.array([[[1, 1, 1], [-1, -1, -1]]], dtype=np.int8))[0, 0].round(3).tolist()
+    (3, [-0.327, -1.0, 0.0])
+    """
+
+    blocks: tuple[Gadget, ...] = ()
+
+    @property
+    def heads(self) -> int:
+        return len(self.thresholds) + sum(block.heads for block in self.blocks)
+
+    def labels(self, words: Words) -> NDArray[np.float64]:
+        """F(X) of packed token pairs (n, 2, words) by the closed form, (n, 2, d)."""
+        Y = super().labels(words)
+        for i, block in enumerate(self.blocks, 1):
+            Y[:, :, i] = block.labels(words)[:, :, 0]
+        return Y
+
+    def layer(self) -> MultiHeadAttention:
+        """The dense layer: theta (m, d, d) and w (m, d, d)."""
+        task = Gadget(**{f.name: getattr(self, f.name) for f in fields(Gadget)})
+        parts = [gadget.layer() for gadget in (task, *self.blocks)]
+        w = np.concatenate([np.roll(part.w, i, axis=2) for i, part in enumerate(parts)])
+        return MultiHeadAttention(np.concatenate([part.theta for part in parts]), w)
+
+
+def blocks_of(s: int, g: int) -> tuple[int, ...]:
+    """Sizes of the blocks of a chain that grows by g coordinates at a time, the last one by what is left.
+
+    >>> blocks_of(6, 2), blocks_of(5, 3), blocks_of(4, 4)
+    ((2, 2, 2), (3, 2), (4,))
+    """
+    return (g,) * (s // g) + ((s % g,) if s % g else ())
+
+
+@dataclass(frozen=True)
+class Nested(Family):
+    """Labels χ_S of a hidden set S of `size` s in column 0, and χ_{S_i} in column i of the chain S_1 ⊂ S_2 ⊂ … ⊂ S.
+
+    The chain grows by `block` g coordinates at a time, the last one by what is left; g = s shows the parity alone,
+    and then labels are those of `parity` bit for bit. All on one gate, from one layer. `gadget` and `sharpness` as of
+    `parity`. No `concepts`: games on chains are played block by block (study `switches`). Raises `InputError` on
+    anything else.
+
+    >>> Nested(dim=17, size=6, block=2).blocks
+    (2, 2, 2)
+    """
+
+    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
+    size: int = field(metadata={"help": "s: coordinates of the hidden set."})
+    block: int = field(metadata={"help": "g: by how many coordinates the chain of shown parities grows."})
+    gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
+    sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r."})
+
+    name: ClassVar[str] = "nested"
+    summary: ClassVar[str] = "hidden parity with intermediate values shown"
+    example: ClassVar[str] = "--dim 64 --size 6 --block 2"
+    hypothesis: ClassVar[str] = (
+        "Unconditional for statistical queries, and easier than parity: queries grow with the largest block, "
+        "not with s (theory 2.9). Intermediate values are shown."
+    )
+    heads_meaning: ClassVar[str] = (
+        "heads of all shown parities together: |S_i| each (diag) or twice that (dot)"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("dim", self.dim, 3)
+        whole("size", self.size, 2, self.dim - 1, f"dim is {self.dim}")
+        whole("block", self.block, 1, self.size, f"size is {self.size}")
+        self._task()  # what is left is checked as of a parity
+
+    def _task(self) -> Parity:
+        heads = self.size * (2 if self.gadget == "dot" else 1)
+        return Parity(self.dim, heads, self.gadget, self.sharpness)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """|B_1|, …, |B_L|: by how many coordinates each shown parity exceeds the one before."""
+        return blocks_of(self.size, self.block)
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """A uniform hidden set as of `parity`, "support" (s,) ascending, and "order" (s,), the chain's coordinates."""
+        support = self._task().draw(rng)["support"]
+        return {"support": support, "order": rng.permutation(support)}
+
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are no chain: `support` and `order`, both (s,), the same coordinates."""
+        expect(secret, {"support": ("<i8", (self.size,)), "order": ("<i8", (self.size,))})
+        support = secret["support"].tolist()
+        if (
+            min(support) < 1
+            or max(support) >= self.dim
+            or sorted(secret["order"].tolist()) != sorted(support)
+        ):
+            raise InputError(f"the chain must order the secret's support in 1..{self.dim - 1}")
+
+    def model_secret(self) -> Secret:
+        """Return the first s coordinates in their order: another chain permutes them."""
+        first = np.arange(1, self.size + 1)
+        return {"support": first, "order": first}
+
+    def realize(self, secret: Secret) -> NestedGadget:
+        """The heads of every shown parity, by theorem 1.2."""
+        return self.from_gadget(self._parity(secret["support"]), secret)
+
+    def from_gadget(self, gadget: Gadget, secret: Secret) -> NestedGadget:
+        """The task's gadget over those of the chain: what a file holds is the task's."""
+        ends = np.cumsum(self.blocks)[:-1]
+        return NestedGadget(**vars(gadget), blocks=tuple(self._parity(secret["order"][:end]) for end in ends))
+
+    def _parity(self, support: NDArray[np.int64]) -> Gadget:
+        weights = np.isin(np.arange(self.dim), support).astype(int).tolist()
+        return gadget.exact(self.gadget, weights, *levels(self.gadget, len(support)), self.sharpness)
+
+    def certificate(self, teacher: NestedGadget) -> dict[str, Any]:
+        """Return what is proved: every shown label is exactly A ± 1 by theorem 1.2, A_i and C_i in column i."""
+        parities = (teacher, *teacher.blocks)
+        offsets = {f"A_{i}": block.offset for i, block in enumerate(teacher.blocks, 1)}
+        gates = {f"C_{i}": block.gate for i, block in enumerate(teacher.blocks, 1)}
+        return {
+            "method": "theorem 1.2, exact over Q, for every shown parity",
+            "blocks": " + ".join(map(str, self.blocks)),
+            "beta": teacher.beta,
+            "A": teacher.offset,
+            "C": teacher.gate,
+            **offsets,
+            **gates,
+            "max_abs_coefficient": max(float(np.abs(one.coefficients).max()) for one in parities),
+            "error_mass": 0.0,
+        }
+
+    def verify(self, teacher: NestedGadget, secret: Secret) -> Checks:
+        """Check again: secret in range, chain nested, and theorem 1.2 at every level of every parity."""
+        support, order = secret["support"], secret["order"]
+        chain = [set(np.flatnonzero(one.weights).tolist()) for one in (*teacher.blocks, teacher)]
+        grown = [len(chain[0]), *(len(b - a) for a, b in pairwise(chain))]
+        nested = all(a < b for a, b in pairwise(chain)) and grown == list(self.blocks)
+        inside = set(order.tolist()) == set(support.tolist()) == chain[-1] and min(support) >= 1
+        sizes = np.cumsum(self.blocks).tolist()
+        rests = [gadget.residual(*levels(self.gadget, size), self.sharpness) for size in sizes]
+        return [
+            ("secret", bool(inside), f"{self.size} distinct coordinates in 1..{self.dim - 1}"),
+            ("chain", nested, f"nested sets that grow by {', '.join(map(str, self.blocks))}"),
+            ("certificate", not any(rests), f"theorem 1.2 for {len(sizes)} parities, residual {max(rests)}"),
+        ]
+
+
+@dataclass(frozen=True)
+class Tent(Family):
+    """The heads of `parity` with gadget diag: the same Θ, hidden set of m coordinates and |c_i|, but other signs.
+
+    The coefficients of the first ceil(m/2) thresholds are positive and those of the others negative, so that the label
+    G(t) = Σ_i c_i tanh(β (t - b_i)/2) of the level t = Σ_(j in S) u_j rises to the middle and falls: for even m it is
+    symmetric, G(m - t) = G(t). `dim` d, `heads` m from 3 to d - 1, `sharpness` as in `Parity`. Raises `InputError`
+    on anything else.
+
+    >>> tent = Tent(dim=8, heads=4)
+    >>> tent.realize({"support": np.array([1, 2, 3, 4])}).values.round(2).tolist()
+    [0.35, 3.09, 5.75, 3.09, 0.35]
+    """
+
+    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
+    heads: int = field(metadata={"help": "m: the hidden set has size m."})
+    sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r."})
+
+    name: ClassVar[str] = "tent"
+    summary: ClassVar[str] = "a parity's heads with other signs, the control"
+    example: ClassVar[str] = "--dim 16 --heads 4"
+    hypothesis: ClassVar[str] = (
+        "None: meant to be learnable. Theta, S and sizes of coefficients are a hidden parity's; other signs "
+        "make a tent of low degree."
+    )
+    heads_meaning: ClassVar[str] = "size of the hidden set"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("heads", self.heads, 3, why="two are a parity's up to sign")
+        _ = self._parity  # its own checks
+
+    @property
+    def _parity(self) -> Parity:
+        return Parity(self.dim, self.heads, "diag", self.sharpness)
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """A uniform hidden set: {"support": ascending coordinates in 1..d-1}."""
+        return self._parity.draw(rng)
+
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are no hidden set."""
+        self._parity.check(secret)
+
+    def gadget_size(self) -> tuple[int | None, int]:
+        """Heads and bits that a file must hold."""
+        return self.heads, 0
+
+    def realize(self, secret: Secret) -> Gadget:
+        """The heads of the parity, their coefficients with these signs."""
+        parity = self._parity.realize(secret)
+        rising = np.arange(self.heads) < -(-self.heads // 2)
+        c = np.where(rising, 1, -1) * np.abs(parity.coefficients)
+        levels = np.arange(self.heads + 1)[:, None]
+        values = np.tanh(parity.beta * (levels - parity.thresholds) / 2) @ c
+        if self.heads % 2 == 0:  # symmetric to the last bit, so that levels t and m - t have one label
+            values = (values + values[::-1]) / 2
+        return replace(parity, coefficients=c, values=values, offset=0.0, gate=float(c.sum()))
+
+    def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return G of the level, (n,)."""
+        return teacher.value(teacher.levels(words))
+
+
+@dataclass(frozen=True)
+class RandomDiagonal(Family):
+    """Heads with Θ_i = diag(θ_i), θ_ij ~ N(0, r²/d), and W_i = c_i E_00 with normal c_i, labels of variance 1.
+
+    On rows with z_0 != 0 the label is x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j), u_0 = 1 (theory 1.1), and c is scaled so that
+    its variance is 1 there. `dim` d >= 2, `heads` m >= 1, `scale` r > 0. Raises `InputError` otherwise.
+
+    >>> layer = RandomDiagonal(dim=8, heads=3)
+    >>> {name: array.shape for name, array in layer.draw(np.random.default_rng(0)).items()}
+    {'theta': (3, 8), 'c': (3,)}
+    """
+
+    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
+    heads: int = field(metadata={"help": "m."})
+    scale: float = field(default=2.0, metadata={"help": "r: entries of Theta are N(0, r^2/d)."})
+
+    name: ClassVar[str] = "random-diagonal"
+    summary: ClassVar[str] = "random heads of the diag gadget's form, the control"
+    example: ClassVar[str] = "--dim 16 --heads 4"
+    hypothesis: ClassVar[str] = (
+        "None: meant to be learnable. The form is that of a hidden parity's heads, diagonal Theta and W = c "
+        "E_00, with random numbers in it."
+    )
+    heads_meaning: ClassVar[str] = "number of independent random heads"
+    open_variance: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("dim", self.dim, 2)
+        whole("heads", self.heads, 1)
+        number("scale", self.scale, "(0, inf)")
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """The layer's numbers: {"theta": (m, d), "c": (m,)}."""
+        theta, c = (
+            rng.normal(0, self.scale / self.dim**0.5, (self.heads, self.dim)),
+            rng.normal(size=self.heads),
+        )
+        words = TokenStream(0, 1, self.dim).packed(0, SAMPLE)[:, 0]
+        words[:, 0] |= np.uint64(1)  # the gate's bit
+        return {"theta": theta, "c": c / _values(theta, c, words).std()}
+
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are no such layer."""
+        expect(secret, {"theta": ("<f8", (self.heads, self.dim)), "c": ("<f8", (self.heads,))})
+
+    def realize(self, secret: Secret) -> MultiHeadAttention:
+        """The layer of these diagonals and coefficients."""
+        theta, w = np.zeros((2, self.heads, self.dim, self.dim))
+        theta[:, range(self.dim), range(self.dim)] = secret["theta"]
+        w[:, 0, 0] = secret["c"]
+        return MultiHeadAttention(theta, w)
+
+    def labels(
+        self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Labels (n, 2, d) in closed form."""
+        Y = np.zeros((len(words), 2, self.dim))
+        Y[:, :, 0] = gated(words, self.column_values(teacher, words, noise), self.closed_value(teacher))
+        return Y
+
+    def column_values(
+        self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return Σ_i c_i tanh(Σ_j θ_ij u_j), (n,)."""
+        theta = np.diagonal(teacher.theta, axis1=1, axis2=2)
+        return _values(theta, teacher.w[:, 0, 0], words[:, 0] ^ words[:, 1])
+
+
+def _values(theta: NDArray[np.float64], c: NDArray[np.float64], words: Words) -> NDArray[np.float64]:
+    """The values (n,) of packed bits (n, words); every sum is in one order, whatever stands beside a row."""
+    levels = np.zeros((len(words), len(c)))
+    bits = unpack_bits(words, theta.shape[1])
+    for j in range(theta.shape[1]):
+        levels += bits[:, j, None] * theta[:, j]
+    return np.asarray(np.sum(np.tanh(levels) * c, axis=1))
+
+
+@dataclass(frozen=True)
+class Interpolation(Family):
+    """Θ = (1 - ρ) Θ_hard + ρ Θ_nice and W likewise: a hidden parity at ρ = 0, a random layer at ρ = 1.
+
+    `dim` d and `heads` m = |S| as in `Parity` (gadget `diag`); `rho` ρ in (0, 1]; `scale` τ of the random layer as
+    in `Nondegenerate`, with k = 2 tokens. ρ = 0 is the family `parity`. Raises `InputError` on anything else.
+
+    >>> sorted(Interpolation(dim=8, heads=2, rho=0.5).draw(np.random.default_rng(0)))
+    ['support', 'theta', 'w']
+    """
+
+    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate at rho = 0."})
+    heads: int = field(metadata={"help": "m, also the size of the hidden set at rho = 0."})
+    rho: float = field(
+        metadata={
+            "help": "Place on the path, in (0, 1]: 0 would be parity, 1 is random.",
+            "same_secret": True,
+        }
+    )
+    scale: float = field(default=2.0, metadata={"help": "tau of the random end, as in nondegenerate."})
+
+    name: ClassVar[str] = "interpolation"
+    summary: ClassVar[str] = "on the path from a hidden parity to a random layer"
+    example: ClassVar[str] = "--dim 8 --heads 2 --rho 0.5"
+    hypothesis: ClassVar[str] = (
+        "None proved for rho > 0 (theory 2.11). At rho = 1 it is a random layer, near rho = 0 a hidden "
+        "parity's; the lab measures between."
+    )
+    heads_meaning: ClassVar[str] = "size of the hidden set at rho = 0, number of random heads at rho = 1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self._ends  # their own checks
+        number("rho", self.rho, "(0, 1]", "rho = 0 is the family parity")
+
+    @property
+    def _ends(self) -> tuple[Parity, Nondegenerate]:
+        return Parity(self.dim, self.heads), Nondegenerate(self.dim, 2, self.heads, self.scale)
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Both ends: {"support": as of `Parity`, "theta" and "w": as of `Nondegenerate`}."""
+        hard, nice = self._ends
+        return hard.draw(rng) | nice.draw(rng)
+
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are not both ends."""
+        hard, nice = self._ends
+        nice.check({name: secret[name] for name in secret if name != "support"})
+        hard.check({name: secret[name] for name in secret if name == "support"})
+
+    def realize(self, secret: Secret) -> MultiHeadAttention:
+        """The layer at ρ between the dense parity layer and the random one."""
+        parity, _ = self._ends
+        hard = parity.realize(secret).layer()
+        theta, w = (
+            (1 - self.rho) * at_zero + self.rho * secret[name]
+            for name, at_zero in (("theta", hard.theta), ("w", hard.w))
+        )
+        return MultiHeadAttention(theta, w)
+
+    def verify(self, teacher: MultiHeadAttention, secret: Secret) -> Checks:
+        """Check the hard end's certificate again; nothing is proved between the ends."""
+        hard, _ = self._ends
+        return [
+            (f"{name} at rho = 0", ok, detail)
+            for name, ok, detail in hard.verify(hard.realize(secret), secret)
+        ]
