@@ -59,17 +59,6 @@ class Direct(Learner):
         self.starts = starts
         self.iterations = iterations
 
-    def gradient_examples(self, examples: int, tokens: int, dim: int) -> float:
-        """What a search of that many steps (`multiply_adds`) reads, an example once a step.
-
-        >>> round(Direct(heads=2, starts=1).gradient_examples(100, 2, 12))
-        44000
-        """
-        rows = examples_wanted(self.heads, tokens, dim)
-        return (
-            1.1 * self.iterations * sum(min(examples, rows << (start // 2)) for start in range(self.starts))
-        )
-
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """About what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
 
@@ -171,10 +160,6 @@ class _Joint(Learner):
     settles: ClassVar[bool] = False
     starts: int
     iterations: int
-
-    def gradient_examples(self, examples: int, tokens: int, dim: int) -> float:
-        """Examples in `starts` times `iterations` gradients."""
-        return float(self.starts * self.iterations * examples)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """What `starts` times `iterations` gradients cost.

@@ -97,10 +97,6 @@ class RidgeLearner(Regressor, ABC):
         )
         return self
 
-    def gradient_examples(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the examples that a fit reads: every one once."""
-        return float(examples)
-
     def _solving(self, size: int) -> float:
         """Return the multiply-adds of Cholesky factors of matrices (size, size), two for every alpha."""
         return 2 * np.size(self.alpha) * size**3 / 6

@@ -47,8 +47,7 @@ def parity(
 
     The learner is `diagonal`; --set gives its options.
     """
-    from hardness.evaluation.adapters import make
-    from hardness.evaluation.solver import Solver
+    from hardness.evaluation.solver import Solver, make
     from hardness.families.parity import Parity
     from hardness.sq.descent import descend
 

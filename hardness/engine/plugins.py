@@ -12,7 +12,7 @@ from hardness import families, registry
 from hardness.engine.study import Study
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, unknown
-from hardness.evaluation.adapters import is_streamed
+from hardness.evaluation.solver import is_streamed
 from hardness.io.texts import parse_value
 
 SOLVERS = ("learner", "attack", "strategy")

@@ -16,8 +16,7 @@ from hardness.engine.outcome import CRASHED, Outcome
 from hardness.engine.task import APART as APART
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.evaluation.adapters import make
-from hardness.evaluation.solver import Solver
+from hardness.evaluation.solver import Solver, make
 
 Cell = TypeVar("Cell", bound=Hashable)
 Results = Mapping[str, Outcome]  # how trials ended, by identity

@@ -1,13 +1,12 @@
 """Run one attack on one set of examples: `hardness.attack`."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.attacks import Progress, Recovery
@@ -19,9 +18,8 @@ from hardness.evaluation.worker import FOREVER, Worker
 from hardness.examples import Examples, read
 from hardness.instance import Instance
 from hardness.instance.challenge import opened
-from hardness.io.schemas import STATUSES
+from hardness.io.fields import whole
 from hardness.io.texts import sanitize_json
-from hardness.tokens import Signs
 
 UNFOUNDED = "the labels do not follow from the secret that it names, or are too few to tell"
 
@@ -54,10 +52,8 @@ def attack(
         int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2)
     )
     if isinstance(target, Instance):
-        if type(count) is not int or count < 1:
-            raise InputError(
-                f"say how many examples the attack gets, an integer of at least 1; got {count!r}"
-            )
+        whole("count", count, 1, why="say how many examples the attack gets")
+        assert count is not None
         examples, public = target.examples(count, sampling), target.public(sampling)
         return attack_examples(examples, public, name, budget, choices, progress)
     return attack_file(Path(target), name, budget, choices, progress)
@@ -66,28 +62,17 @@ def attack(
 def attack_file(
     path: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Recovery:
-    """Attack a file of examples, or the public folder of a challenge."""
-    if (path / "challenge.json").is_file():
-        return attack_challenge(path, name, budget, seed, progress)
-    return attack_examples(*read(path), name, budget, seed, progress)
+    """Attack a file of examples, or the public folder of a challenge.
 
-
-def attack_challenge(
-    folder: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
-) -> Recovery:
-    """Attack the public folder of a challenge: `solved` if what the attack found opens a commitment.
-
+    Of a challenge what was found is tried on the held-out inputs: `solved` if it opens their commitment, and
     `predictions` are the held-out labels then. Raises `InputError` where the challenge was changed.
     """
-    examples, public = read(folder / "examples.npz")
+    challenge = (path / "challenge.json").is_file()
+    examples, public = read(path / "examples.npz" if challenge else path)
     recovery = attack_examples(examples, public, name, budget, seed, progress)
-
-    def guesses(X: Signs) -> Iterator[NDArray[np.float64]]:
-        if X.shape[1:] != examples.X.shape[1:]:
-            raise ValueError(f"inputs of shape {X.shape[1:]} beside examples of shape {examples.X.shape[1:]}")
-        return predictions(recovery, hidden(public), X)
-
-    right = opened(folder, guesses)
+    if not challenge:
+        return recovery
+    right = opened(path, lambda X: predictions(recovery, hidden(public), X))
     if right is None:
         return replace(recovery, status="wrong" if recovery.status == "solved" else recovery.status)
     return replace(recovery, status="solved", predictions=right.tolist())
@@ -106,9 +91,8 @@ def attack_examples(
         outcome = _in_worker(examples, public, name, budget, seed)
         foreign = public.get("family") not in registry.names("family", builtin=True)
         if outcome.status == "solved" and not foreign and not _follows(outcome.secret, examples, public):
-            return Recovery(
-                "wrong", outcome.secret, outcome.samples_used, outcome.seconds, {"reason": UNFOUNDED}
-            )
+            reason = {"reason": UNFOUNDED}
+            return Recovery("wrong", outcome.secret, outcome.samples_used, outcome.seconds, reason)
         return outcome
     run = registry.get("attack", name) if isinstance(name, str) else name
     outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=progress)
@@ -120,11 +104,11 @@ def attack_examples(
 def _in_worker(
     examples: Examples, public: dict[str, Any], name: str, budget: int | None, seed: int
 ) -> Recovery:
+    """Return what an attack of the user's recovers, in a process of its own."""
     began, report = time.monotonic(), dict[str, Any]()
+    solver = Solver("attack", name, {"public": public, "budget": budget})
     try:
-        with Worker(
-            Solver("attack", name, {"public": public, "budget": budget}), seed, began + FOREVER
-        ) as worker:
+        with Worker(solver, seed, began + FOREVER) as worker:
             try:
                 worker.partial_fit(examples.X, examples.Y)
             finally:
@@ -132,17 +116,9 @@ def _in_worker(
     except TrialEnded as error:
         if error.kind == "InputError":
             raise InputError(error.reason) from error
-        report = {"status": error.status, "detail": {"reason": error.reason, **report.get("detail", {})}}
-    status = report.get("status") if report.get("status") in STATUSES else "wrong"
-    used = report.get("samples_used")
-    used = used if type(used) is int and 0 <= used <= len(examples) else len(examples)
-    return Recovery(
-        str(status),
-        report.get("secret"),
-        used,
-        time.monotonic() - began,
-        sanitize_json(report.get("detail") or {}),
-    )
+        report |= {"status": error.status, "detail": {"reason": error.reason, **report.get("detail", {})}}
+    used, detail = report.get("samples_used", len(examples)), sanitize_json(report["detail"])
+    return Recovery(report["status"], report.get("secret"), used, time.monotonic() - began, detail)
 
 
 def _follows(secret: Mapping[str, Any] | None, examples: Examples, public: Mapping[str, Any]) -> bool:

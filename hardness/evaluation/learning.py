@@ -4,28 +4,31 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
-from hardness.evaluation.adapters import VERDICTS, is_streamed
 from hardness.evaluation.conformance import BASIS, CHECKS, HEADS
-from hardness.evaluation.heads import recovery
 from hardness.evaluation.limits import threads_limited
-from hardness.evaluation.solver import Solver, make
-from hardness.evaluation.trial import Trial
-from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by, stream
+from hardness.evaluation.solver import VERDICTS, Solver, is_streamed, make
+from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by
 from hardness.evaluation.worker import FOREVER, Worker, opened
-from hardness.examples import Examples, read, rows_in
+from hardness.examples import Examples, read
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Check, Instance
-from hardness.io.fields import one_of
+from hardness.io.displays import table
+from hardness.io.fields import one_of, whole
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
-from hardness.scores import CRITERIA, OPEN, SCORES, Judged, exact, fresh, sizes
+from hardness.layer import MultiHeadAttention
+from hardness.scores import CRITERIA, EXPLAINED, OPEN, SCORES, Judged, exact, fresh, sizes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FLATTEN = (
     "Inputs are (examples, tokens, dim): in a class of your own, fit on X.reshape(len(X), -1) and "
@@ -34,11 +37,63 @@ FLATTEN = (
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in so many is held out for the judge
+RECOVERED = 0.01  # relative error of Θ and W up to which a head counts as recovered
 STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what values a label can have
+SHOWN = (
+    "status",
+    "reason",
+    "criterion",
+    "explained",
+    "exact",
+    "relative_error",
+    "sign_accuracy",
+    "open_error",
+)
+
+
+class Trial(dict[str, Any]):
+    """What came of a learner: a mapping whose names are attributes too; notebooks show the main ones as a table.
+
+    >>> trial = Trial(status="solved", explained=0.97)
+    >>> trial.status, trial["explained"]
+    ('solved', 0.97)
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+    def _repr_html_(self) -> str:
+        shown = {name: self.get(name) for name in SHOWN}
+        cost = {"examples": self.get("train_examples"), "seconds": self.get("seconds")}
+        return table(f"{self.get('learner')}: {self.get('status')}", shown | cost)
+
+    def plot(self) -> "Figure":
+        """Return the curve of the explained share of the labels' variance against examples, on a logarithmic axis.
+
+        A learner without `partial_fit` has one point. Raises `InputError` where the learner was never judged.
+        """
+        if self.get("explained") is None:
+            raise InputError(f"nothing to draw: the trial ended as {self.get('status')} and was never judged")
+        import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
+
+        curve = self.get("curve") or [(self["train_examples"], self["explained"])]
+        figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+        plt.close(figure)  # a notebook shows what is returned, and nothing besides
+        axes.plot([examples for examples, _ in curve], [share for _, share in curve], marker=".")
+        axes.axhline(EXPLAINED.threshold, color="dimgray", linestyle="--", linewidth=1)
+        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(-0.1, 1.05))
+        axes.set_title(f"{self.get('learner')}: {self.get('status')}")
+        return figure
 
 
 def learners() -> list[str]:
-    """The names of the registered learners, in order.
+    """Return the names of the registered learners, in order.
 
     >>> "provable" in learners()
     True
@@ -85,15 +140,16 @@ def learn(
     ('solved', True, 'Direct')
     """
     one_of("criterion", criterion, CRITERIA)
-    count = _counted(target, count, test)  # first: learners and files take their time to load
     sampling, state = (
         int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2)
     )
     tell = progress or (lambda line: None)
     streamed = is_streamed(learner)
-    given, judged, heads_known = _data(target, count, test, sampling, streamed, tell)
     if isinstance(target, Instance):
-        given = read_by(learner, target, sampling)
+        judged = _of_instance(target, count, test, sampling, streamed, tell)
+        given, heads_known = read_by(learner, target, sampling), target.heads
+    else:
+        given, judged, heads_known, count = _of_examples(target, count)
     name = learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__)
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known)
     result = Trial(
@@ -115,7 +171,7 @@ def learn(
         with threads_limited(threads), opened(solver, state, deadline, threads) as made:
             result["model"] = getattr(made, "learner", None)
             yield made
-            if device := made.device():
+            if device := made.report()["device"]:
                 result["device"] = device
 
     tell(f"fitting {count} examples")
@@ -124,11 +180,9 @@ def learn(
         for point in evaluations(watched, streamed, given, judged, at):
             points.append(point)
             share = point.scores["explained"]
-            shown = (
-                "predictions that are not finite"
-                if share is None
-                else f"{share:.2f} of the variance explained"
-            )
+            shown = "predictions that are not finite"
+            if share is not None:
+                shown = f"{share:.2f} of the variance explained"
             tell(f"{point.examples} of {count} examples: {shown}")
     except MemoryError as error:
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
@@ -144,7 +198,8 @@ def learn(
         result |= _unjudged("error", one_line(error), started)
     else:
         result |= _result(points, judged, streamed, criterion) | {"seconds": time.perf_counter() - started}
-        result |= _proved(target, result) | _heads(target, result)
+        if isinstance(target, Instance):
+            result |= _proved(target, result) | _heads(target, result)
     return result
 
 
@@ -185,60 +240,47 @@ def check(
     return checks
 
 
-def _counted(target: Instance | Examples | str | Path, count: int | None, test: int) -> int:
-    """How many examples are learned from. Raises `InputError` for more than there are, before a file is read."""
-    if isinstance(target, Instance):
-        if count is None or count < 1 or test < 2:
-            if count is None:
-                raise InputError("learn needs the number of examples: learn(instance, learner, 1000)")
-            counts = f"got {count} and {test}"
-            raise InputError(f"give at least 1 example to learn from and 2 to test on, {counts}")
-        if count + test >= MOST_EXAMPLES:
-            raise InputError(f"too large for this machine: {sanitize(count, 60)} examples; lower --count")
-        return count
-    total = len(target) if isinstance(target, Examples) else rows_in(Path(target))
-    available = _available(total)
-    if not 1 <= (available if count is None else count) <= available:
-        raise InputError(
-            f"{available} of {total} examples are left to learn from when a tenth is held out, got a count of "
-            f"{sanitize(available if count is None else count, 60)}; lower it, or leave it out to take them all"
-        )
-    return available if count is None else count
+def _of_instance(
+    target: Instance, count: int | None, test: int, seed: int, streamed: bool, tell: Callable[[str], None]
+) -> Judged:
+    """Return what a learner of `count` examples of an instance is judged on: inputs that come after those."""
+    if count is None:
+        raise InputError("learn needs the number of examples: learn(instance, learner, 1000)")
+    whole("count", count, 1, MOST_EXAMPLES)
+    whole("test", test, 2, MOST_EXAMPLES)
+    held = test if streamed else count + test
+    held_bytes = 9.0 * held * target.family.tokens * target.family.dim
+    require_memory(held_bytes, f"a set of {count} examples", "lower --count")
+    tell(f"making {count} examples to learn from, {test} to judge on")
+    return fresh(target, test, seed, start=count)
 
 
-def _available(total: int) -> int:
-    """How many of so many examples are not held out."""
-    return total - -(-total // SHARE)
+def _of_examples(
+    target: Examples | str | Path, count: int | None
+) -> tuple[Labelled, Judged, int | None, int]:
+    """Return examples to learn from, the tenth that is held out to judge on, the heads that a file states, and a count.
 
-
-def _data(
-    target: Instance | Examples | str | Path,
-    count: int,
-    test: int,
-    seed: int,
-    streamed: bool,
-    tell: Callable[[str], None],
-) -> tuple[Labelled, Judged, int | None]:
-    """What is learned from, what is judged on, and heads to be told."""
-    if isinstance(target, Instance):
-        held = test if streamed else count + test
-        held_bytes = 9.0 * held * target.family.tokens * target.family.dim
-        require_memory(held_bytes, f"a set of {count} examples", "lower --count")
-        tell(f"making {count} examples to learn from, {test} to judge on")
-        # The judge's inputs come after the learner's in the same stream: none of them was seen.
-        return stream(target, seed), fresh(target, test, seed, start=count), target.heads
+    Without `count` all that are not held out are learned from.
+    """
     examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
-    judged = examples[_available(len(examples)) :]
+    available = len(examples) - -(-len(examples) // SHARE)
+    count = available if count is None else count
+    if not 1 <= count <= available:
+        raise InputError(
+            f"{available} of {len(examples)} examples are left to learn from when a tenth is held out, got a count of "
+            f"{sanitize(count, 60)}; lower it, or leave it out to take them all"
+        )
+    judged = examples[available:]
     values = None
     if public.get("family") in STRUCTURED:
         rows = informative(judged.X)
         values = np.unique(judged.Y[rows, :, 0] * judged.X[rows, :, 0])
     given: Labelled = lambda start, n: examples[start : start + n]  # noqa: E731
-    return given, Judged(judged.X, judged.Y, values), public.get("heads")
+    return given, Judged(judged.X, judged.Y, values), public.get("heads"), count
 
 
 def _result(points: list[Evaluation], judged: Judged, streamed: bool, criterion: str) -> dict[str, Any]:
-    """Status and figures of a learner that was judged."""
+    """Return status and figures of a learner that was judged."""
     last, report, rule = points[-1].scores, points[-1].report, CRITERIA[criterion]
     claimed = report.get("status")
     figures: dict[str, Any] = {
@@ -248,46 +290,78 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, criterion:
         "exact": exact(last),
     }
     solved = rule.met(last) and claimed != "refused"
-    # What a theorem promises is a success of its own kind; a worker may not claim it (`CLAIMS`).
+    # What a theorem promises is a success of its own kind.
     kept = ("refused", "budget", "certified")
     figures["status"] = "solved" if solved else claimed if claimed in kept else "wrong"
     if streamed:
+        gated = judged.values is not None or judged.variance is not None
         figures["curve"] = [(each.examples, each.scores["explained"]) for each in points]
         curve = [(each.examples, each.scores["open_error"]) for each in points]
-        gated = judged.values is not None or judged.variance is not None
-        figures |= {
-            "open_curve": curve if gated else None,
-            "open_solved": OPEN.met(last) if gated else None,
-        } | dict(points[-1].work)
+        figures["open_curve"] = curve if gated else None
+        figures["open_solved"] = OPEN.met(last) if gated else None
+        figures |= points[-1].work
     # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
     if report.get("certified") is not None:
         figures |= {name: report.get(name) for name in VERDICTS}
     return figures
 
 
-def _heads(target: Any, result: Mapping[str, Any]) -> dict[str, Any]:
-    """How well the heads of the instance were found, of a learner that ends with a layer and says how sure it is."""
-    if "certified" not in result or not isinstance(target, Instance):
+def _heads(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how well heads were found, of a learner that ends with a layer and says how sure it is."""
+    if "certified" not in result:
         return {}
     layer = getattr(result["model"], "layer_", None)
     match = recovery(layer, target.layer(), target.family.tokens) if layer is not None else None
     return {"heads": match and match | {"certified_radius": result["certified_radius"]}}
 
 
-def _proved(target: Any, result: Mapping[str, Any]) -> dict[str, int]:
-    """What is proved necessary for P = .9, in informative examples, of a learner by noisy gradients (theory 2.10)."""
-    concepts = target.family.concepts() if isinstance(target, Instance) else None
+def _proved(target: Instance, result: Mapping[str, Any]) -> dict[str, int]:
+    """Return what is proved necessary for P = .9, in informative examples, of noisy gradients (theory 2.10)."""
+    concepts = target.family.concepts()
     if not isinstance(concepts, ParityConcepts) or "noise_of" not in result:
         return {}
     from hardness.sq.bounds.messages import proved_examples
 
-    flip = cast(Instance, target).family.flip
-    return {"proved_examples": proved_examples(concepts.size, result["noise_of"]["kappa"], flip=flip)}
+    kappa, flip = result["noise_of"]["kappa"], target.family.flip
+    return {"proved_examples": proved_examples(concepts.size, kappa, flip=flip)}
 
 
 def _unjudged(status: str, reason: str, started: float) -> dict[str, Any]:
-    """Of a learner that ended before it was judged."""
+    """Return the figures of a learner that ended before it was judged."""
     if "array with dim 3" in reason:  # scikit-learn's own check
         reason = f"{reason} {FLATTEN}"
     raised = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
     return {"reason": raised["reason"], "phases": [raised], "seconds": time.perf_counter() - started}
+
+
+def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -> dict[str, Any] | None:
+    """Match heads up to order, and up to sign at two tokens; None of layers of different shapes.
+
+    Returns `order`, the found head that stands for each true one, the `worst` relative error of a Θ or W, and how many
+    heads are `recovered`, to 1 %. At two tokens (−Θ, −W) differs from (Θ, W) by a head that attends uniformly.
+
+    >>> rng = np.random.default_rng(0)
+    >>> theta, w = rng.normal(size=(2, 3, 4, 4))
+    >>> recovery(MultiHeadAttention(theta[::-1], w[::-1]), MultiHeadAttention(theta, w), 2)
+    {'recovered': 3, 'worst': 0.0, 'order': [2, 1, 0]}
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    if layer.theta.shape != true.theta.shape:
+        return None
+    errors = [
+        np.maximum(_distances(true.theta, sign * layer.theta), _distances(true.w, sign * layer.w))
+        for sign in ((1.0, -1.0) if tokens == 2 else (1.0,))
+    ]
+    closest = np.min(errors, axis=0)  # (m, m)
+    rows, order = linear_sum_assignment(closest)
+    matched = closest[rows, order]
+    recovered = int((matched <= RECOVERED).sum())
+    return {"recovered": recovered, "worst": float(matched.max()), "order": order.tolist()}
+
+
+def _distances(true: NDArray[np.float64], found: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return |found_j − true_i|/|true_i| for all pairs of matrices, as (m, m)."""
+    norms = np.linalg.norm(true, axis=(1, 2))
+    apart = np.linalg.norm(true[:, None] - found[None], axis=(2, 3))
+    return np.asarray(apart / np.where(norms > 0, norms, 1.0)[:, None])

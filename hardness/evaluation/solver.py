@@ -1,17 +1,50 @@
-"""Who solves, as plain data that a task holds and a worker process is handed."""
+"""Who solves: a learner or an attack as plain data that a task holds, and as an object that is handed examples.
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+What is built into the lab runs in the process that asks, everything else in a process of its own
+(`hardness.evaluation.worker`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
 from inspect import signature
 from types import NoneType
 from typing import Any, Literal, get_args, get_type_hints
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hardness import registry
-from hardness.errors import InputError, unknown
+from hardness.errors import InputError, TrialEnded, sanitize, unknown
+from hardness.evaluation.limits import Meter
 from hardness.io.fields import fitting
-from hardness.io.texts import sanitize
+from hardness.io.schemas import finite
 
 PLAIN = {int, float, str, bool, NoneType}
+PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}, "line": ""}
+VERDICTS = (
+    "certified",
+    "certified_error",
+    "polished_error",
+    "random_start_error",
+    "refused_by",
+    "condition",
+    "certified_radius",
+)
+# What an attack needed, and what it predicted, as far as it says: figures of `Recovery.detail`.
+WORK = (
+    "predicted_seconds",
+    "forecast_seconds",
+    "log2_expected_tries",
+    "tries",
+    "trials",
+    "rounds",
+    "steps",
+    "log2_rows",
+    "block_size",
+    "log2_nodes",
+    "halves",
+    "method",
+)
 
 
 @dataclass(frozen=True)
@@ -34,17 +67,17 @@ class Solver:
 
     @property
     def built_in(self) -> bool:
-        """Whether it runs in the process that asks: the lab's own, and what has no name."""
+        """Say whether it runs in the process that asks: the lab's own, and what has no name."""
         return not isinstance(self.name, str) or registry.is_builtin(self.kind, self.name)
 
     @property
     def thing(self) -> Any:
-        """The class, function or object. Raises `InputError` for an unknown name and what cannot be loaded."""
+        """Return the class, function or object. Raises `InputError` for a name that stands for nothing."""
         return registry.get(self.kind, self.name) if isinstance(self.name, str) else self.name
 
     @property
     def streamed(self) -> bool:
-        """Whether it learns in pieces, by `partial_fit`.
+        """Say whether it learns in pieces, by `partial_fit`.
 
         >>> Solver("learner", "student").streamed, Solver("learner", "direct").streamed
         (True, False)
@@ -53,7 +86,7 @@ class Solver:
 
 
 def make(solver: Solver, random_state: int) -> Any:
-    """An instance of a learner's class, told heads and random state if it has such parameters.
+    """Return a learner, told heads and random state if its class has such parameters.
 
     The heads of a class that has no `width` may be called that. Raises `InputError` for an option that it does not
     have, of another type than its annotation, or given twice; `unavailable` of the class says why there is none.
@@ -65,7 +98,10 @@ def make(solver: Solver, random_state: int) -> Any:
         if place in ("random_state", "seed"):
             raise InputError(f"{name} is no option: it follows from the seed of the run")
         if place not in parameters:
-            raise _no_option(cls, name, parameters.keys() - {"random_state", "seed"})
+            if name in (reasons := getattr(cls, "unavailable", {})):
+                raise InputError(f"{cls.__name__} has no option {name}: {reasons[name]}")
+            known = parameters.keys() - {"random_state", "seed"}
+            raise unknown(f"option of {cls.__name__}", name, known)
         if place in given or (place == "heads" and heads is not None):
             raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
         given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
@@ -73,24 +109,145 @@ def make(solver: Solver, random_state: int) -> Any:
     if heads is None and not solver.streamed:
         heads = solver.heads_known
     rest = {"heads": heads, "random_state": random_state, "seed": random_state}
-    return cls(
-        **{name: value for name, value in rest.items() if name in parameters and value is not None} | given
-    )
-
-
-def _no_option(cls: Any, name: str, known: Iterable[str]) -> InputError:
-    """The error for an option that a learner does not have, with the reason that its class states."""
-    reasons = getattr(cls, "unavailable", {})
-    if name in reasons:
-        return InputError(f"{cls.__name__} has no option {name}: {reasons[name]}")
-    return unknown(f"option of {cls.__name__}", sanitize(name, 60), known)
+    told = {name: value for name, value in rest.items() if name in parameters and value is not None}
+    return cls(**told | given)
 
 
 def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:
-    """`value`, if it is of the type that the constructor is annotated with, where that is a plain one."""
+    """Return `value`, if it is of the type that the constructor is annotated with, where that is a plain one."""
     try:
         hint = get_type_hints(cls.__init__).get(name, Any)
     except (NameError, TypeError):  # annotations that only type checkers can read
         return value
     kinds = set(get_args(hint) or (hint,))
     return fitting(value, hint, what) if kinds <= PLAIN else value
+
+
+def is_streamed(name: Any) -> bool:
+    """Say whether a learner learns in pieces. Raises `InputError` if it cannot be loaded."""
+    return Solver("learner", name).streamed
+
+
+def plain(value: Any) -> Any:
+    """Return dataclasses, arrays and numpy scalars as JSON types; a number that no float holds becomes None.
+
+    >>> plain({"eta": np.float64("inf"), "kept": np.int64(3)})
+    {'eta': None, 'kept': 3}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, int | float) and not finite(value) else value
+
+
+class LearnerAdapter:
+    """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once.
+
+    Its CPU time is that of learning and of predicting, which some learners leave the work to; `allowance` reference
+    seconds end it (`hardness.evaluation.limits.Meter`).
+    """
+
+    def __init__(self, solver: Solver, seed: int, allowance: float | None = None) -> None:
+        self.streamed, self.meter = solver.streamed, Meter(allowance)
+        self.learner = make(solver, seed % 2**32) if isinstance(solver.thing, type) else solver.thing
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
+        """Learn from X and Y, (n, k, d). Raises `TrialEnded` (refused) for bad input."""
+        try:
+            with self.meter.running():
+                (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
+        except InputError as error:
+            raise TrialEnded("refused", str(error), kind="InputError") from error
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Return predictions (n, k, d) for X. Raises `TrialEnded` (refused) for an array of another shape."""
+        with self.meter.running():
+            predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
+        if predicted.shape != X.shape:
+            raise TrialEnded("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
+        return predicted
+
+    def report(self) -> dict[str, Any]:
+        """Return what its `report_` says, as JSON, and its `device_`."""
+        report = getattr(self.learner, "report_", None)
+        fields = [name for name in ("status", "reason", *VERDICTS) if hasattr(report, name)]
+        phases = [PHASE | phase for phase in plain(getattr(report, "phases", ())) if isinstance(phase, dict)]
+        device = sanitize(getattr(self.learner, "device_", ""), 60)
+        return {name: plain(getattr(report, name)) for name in fields} | {"phases": phases, "device": device}
+
+    def work(self) -> dict[str, Any]:
+        """Return what it says of its own work, `work_`: names and figures."""
+        return dict(plain(getattr(self.learner, "work_", {})))
+
+    def reference_seconds(self) -> float:
+        """Return the CPU time it has spent, over that of the reference kernel."""
+        return self.meter.reference_seconds()
+
+
+class AttackAdapter:
+    """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
+
+    streamed = False
+
+    def __init__(self, solver: Solver, seed: int, allowance: float | None = None) -> None:
+        self.attack, self.seed, self.meter = solver.thing, seed, Meter(allowance)
+        self.public, self.budget = solver.options["public"], solver.options.get("budget")
+        self.outcome: dict[str, Any] = {}
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
+        """Attack the examples X, Y (n, k, d). Raises `TrialEnded` unless it names a secret."""
+        try:
+            with self.meter.running():
+                outcome = self.attack(X, Y, self.public, budget=self.budget, seed=self.seed)
+        except InputError as error:
+            raise TrialEnded("refused", str(error), kind="InputError") from error
+        self.outcome = plain(outcome)
+        detail = self.outcome["detail"]
+        work = {name: detail[name] for name in WORK if name in detail}
+        self.figures = work | {"seconds": round(self.meter.seconds, 3), "examples": outcome.samples_used}
+        if outcome.secret is None:
+            raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.figures)
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Return noiseless labels (n, k, d) under the secret found."""
+        from hardness.attacks.equations import hidden
+
+        return hidden(self.public).predict(self.outcome["secret"], X)
+
+    def report(self) -> dict[str, Any]:
+        """Return the outcome of the attack, as JSON."""
+        return self.outcome
+
+    def work(self) -> dict[str, Any]:
+        """Return what it needed: processor seconds, examples, and of `WORK` what it states."""
+        return self.figures
+
+    def reference_seconds(self) -> float:
+        """Return the CPU time it has spent, over that of the reference kernel."""
+        return self.meter.reference_seconds()
+
+
+Adapter = LearnerAdapter | AttackAdapter
+
+
+def adapted(solver: Solver, seed: int, allowance: float | None = None) -> Adapter:
+    """Return the solver that plain data name, in this process."""
+    kind = AttackAdapter if solver.kind == "attack" else LearnerAdapter
+    return kind(solver, seed, allowance)
+
+
+class Constant:
+    """The learner that predicts zero: the null control, and the shortest example of one."""
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Constant":
+        """Learn nothing."""
+        return self
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[Any]:
+        """Return zeros of the shape of X."""
+        return np.zeros(X.shape)

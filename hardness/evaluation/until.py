@@ -14,7 +14,7 @@ from hardness.errors import TrialEnded
 from hardness.examples import Examples
 from hardness.instance import Instance
 from hardness.scores import Criterion, Judged, Scores, scores, sizes
-from hardness.tokens import TokenStream, load_compiled, unpack
+from hardness.tokens import load_compiled
 
 PORTION = 1 << 14  # examples handed over at a time
 # An online learner is judged after so many examples, then this much later each time
@@ -34,25 +34,14 @@ class Evaluation:
     work: Mapping[str, Any] = field(default_factory=dict)
     report: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def finite(self) -> bool:
-        """Whether all predictions were."""
-        return self.scores["explained"] is not None
-
-    def accepted(self) -> "Evaluation":
-        """This one. Raises `TrialEnded` where the solver's report says that it refused the examples."""
-        if self.report.get("status") == "refused":
-            raise TrialEnded("refused", str(self.report.get("reason", "")))
-        return self
-
 
 def stream(instance: Instance, seed: int) -> Labelled:
-    """The examples of an instance under a sampling seed."""
+    """Return the examples of an instance under a sampling seed."""
     return lambda start, count: instance.examples(count, seed, start)
 
 
 def read_by(learner: Any, instance: Instance, seed: int) -> Callable[[int, int], Any]:
-    """The same as a learner reads them: `Instance.informative` for a built-in class that says `reads_informative`."""
+    """Return them as a learner reads them: informative rows alone for a built-in class with `reads_informative`."""
     kind = registry.get("learner", learner) if isinstance(learner, str) else learner
     in_worker = isinstance(learner, str) and not registry.is_builtin("learner", learner)
     if in_worker or not getattr(kind, "reads_informative", False):
@@ -61,7 +50,7 @@ def read_by(learner: Any, instance: Instance, seed: int) -> Callable[[int, int],
 
 
 def pooled(pool: Examples, seed: int) -> Labelled:
-    """Endless passes over a pool, each in a random order of its own that follows from the seed and its number alone.
+    """Return endless passes over a pool, each in a random order that follows from the seed and its number alone.
 
     >>> pool = Examples(np.ones((3, 2, 1), dtype=np.int8), np.arange(6.0).reshape(3, 2, 1))
     >>> pooled(pool, 1)(0, 9).Y[:, 0, 0].tolist()
@@ -70,53 +59,21 @@ def pooled(pool: Examples, seed: int) -> Labelled:
 
     @lru_cache(maxsize=2)
     def order(turn: int) -> NDArray[np.intp]:
-        # By the number of the pass alone: an order depends neither on earlier passes nor on how they were asked for.
         return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(turn,))).permutation(len(pool))
 
     def labelled(start: int, count: int) -> Examples:
-        first, last = start // len(pool), (start + count - 1) // len(pool)
-        rows = np.concatenate([order(turn) for turn in range(first, last + 1)])[start - first * len(pool) :][
-            :count
-        ]
+        turns, places = np.divmod(np.arange(start, start + count), len(pool))
+        rows = np.concatenate([order(turn)[places[turns == turn]] for turn in range(turns[0], turns[-1] + 1)])
         return Examples(pool.X[rows], pool.Y[rows])
 
     return labelled
 
 
-def signed(examples: Labelled, seed: int) -> Labelled:
-    """The same examples, the labels of each times a sign of its own: there is nothing to learn."""
-
-    def labelled(start: int, count: int) -> Examples:
-        part, signs = examples(start, count), unpack(TokenStream(seed, 1, 1).packed(start, count), 1)
-        return Examples(part.X, part.Y * signs)
-
-    return labelled
-
-
-class Cost(NamedTuple):
-    """What learning took, in three currencies; None where the learner does not count them."""
-
-    distinct: int  # examples drawn
-    gradient: int | None  # examples learned from, every pass counted
-    multiply_adds: float | None
-
-
-def cost(instance: Instance, learner: Any, examples: int, pool: int | None = None) -> Cost:
-    """What so many examples, fresh ones or of a pool, cost a learner, as it counts: `gradient_examples` and
-    `multiply_adds` of (examples, tokens, dim). One with `partial_fit` learns from each as it comes.
-    """
-    shape = examples, instance.family.tokens, instance.family.dim
-    gradient, work = (_count(learner, name, shape) for name in ("gradient_examples", "multiply_adds"))
-    distinct = examples if pool is None else min(pool, examples)
-    read = examples if hasattr(learner, "partial_fit") else None if gradient is None else round(gradient)
-    return Cost(distinct, read, work)
-
-
-def _count(learner: Any, name: str, shape: tuple[int, int, int]) -> float | None:
-    """What the learner's method of that name returns, if it has one and that is a figure."""
-    method = getattr(learner, name, None)
-    count = method(*shape) if method else None
-    return float(count) if isinstance(count, int | float) and 0 <= count < float("inf") else None
+def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | None:
+    """Return what learning from so many examples costs by the learner's own count; None where it counts nothing."""
+    count = getattr(learner, "multiply_adds", None)
+    work = count and count(examples, instance.family.tokens, instance.family.dim)
+    return None if work is None else float(work)
 
 
 def evaluations(
@@ -126,7 +83,7 @@ def evaluations(
     judged: Judged,
     sizes: Iterable[int],
 ) -> Generator[Evaluation, None, None]:
-    """A solver (`hardness.evaluation.worker.opened`) judged at every one of the `sizes`, until the caller has enough.
+    """Judge a solver (`hardness.evaluation.worker.opened`) at every one of the `sizes`, until the caller has enough.
 
     One that is `streamed` sees each example once, in one life; any other is opened anew for each size, and fits all
     examples up to it. Raises what the solver raises.
@@ -162,71 +119,66 @@ def evaluations(
 
 @dataclass(frozen=True)
 class Life:
-    """A learner from its start to its end: its examples, and the sizes at which it is judged with the cost by then."""
+    """A learner from its start to its end: its examples, and the sizes at which it is judged.
+
+    By each size it has seen so many distinct examples, and spent so many multiply-adds in all its lives, if it counts.
+    """
 
     examples: Labelled
-    costs: Mapping[int, Cost]
+    spent: Mapping[int, tuple[int, float | None]]
 
 
 def at_sizes(given: Labelled, sizes: Iterable[int], streamed: bool) -> list[Life]:
-    """The lives of a solver of which examples alone are counted: it is judged at every one of the `sizes`.
+    """Return the lives of a solver of which examples alone are counted: it is judged at every one of the `sizes`.
 
     One that is `streamed` has one life. Any other has one at each size: where it refuses, or gives up, it may not with
     more examples.
 
     >>> from hardness.families.parity import Parity
     >>> given = stream(Instance.generate(Parity(6, 2), 0), 1)
-    >>> [list(life.costs) for streamed in (True, False) for life in at_sizes(given, [64, 128], streamed)]
+    >>> [list(life.spent) for streamed in (True, False) for life in at_sizes(given, [64, 128], streamed)]
     [[64, 128], [64], [128]]
     """
-    costs = {size: Cost(size, size, None) for size in sizes}
-    return [Life(given, costs)] if streamed else [Life(given, {size: cost}) for size, cost in costs.items()]
+    spent: dict[int, tuple[int, float | None]] = {size: (size, None) for size in sizes}
+    return [Life(given, spent)] if streamed else [Life(given, {size: spent[size]}) for size in spent]
 
 
 def lives(
     learner: Any, instance: Instance, given: Labelled, cap: int, work: float, passes: int = 0, seed: int = 0
 ) -> Iterator[Life]:
-    """All that a learner is handed of the stream `given`, until more would exceed `cap` distinct examples, or `work`,
-    multiply-adds.
+    """Yield all that a learner is handed of the stream `given`, until more would exceed `cap` distinct examples, or
+    `work`, multiply-adds.
 
     One with `partial_fit` sees each example once, or makes `passes` over pools of twice as many examples each time.
     Another is fitted anew on twice as many each time. Who starts several times pays for all of its lives.
 
     >>> from hardness.families.parity import Parity
     >>> class Thrice:
-    ...     def gradient_examples(self, examples, tokens, dim):
+    ...     def multiply_adds(self, examples, tokens, dim):
     ...         return 3 * examples
     >>> instance = Instance.generate(Parity(6, 2), 0)
-    >>> from pprint import pp
-    >>> pp([life.costs for life in lives(Thrice(), instance, stream(instance, 1), 512, 1e9)], width=100)
-    [{256: Cost(distinct=256, gradient=768, multiply_adds=None)},
-     {512: Cost(distinct=512, gradient=2304, multiply_adds=None)}]
+    >>> [life.spent for life in lives(Thrice(), instance, stream(instance, 1), 512, 1e9)]
+    [{256: (256, 768.0)}, {512: (512, 2304.0)}]
     """
     online = hasattr(learner, "partial_fit")
     if online and not passes:
-        an_example = cost(instance, learner, 1).multiply_adds
-        cap = min(cap, int(work / an_example)) if an_example else cap
-        yield Life(given, {n: cost(instance, learner, n) for n in sizes(cap, FIRST, SPACING)})
+        each = multiply_adds(instance, learner, 1)
+        cap = min(cap, int(work / each)) if each else cap
+        ends = sizes(cap, FIRST, SPACING)
+        yield Life(given, {n: (n, multiply_adds(instance, learner, n)) for n in ends})
         return
-    spent, pool = Cost(0, 0, 0.0), LEAST
+    before, pool = 0.0, LEAST
     while pool <= cap:
-        ends = list(sizes(passes * pool, FIRST, SPACING)) if online else [pool]
-        costs = {n: _after(spent, cost(instance, learner, n, pool)) for n in ends}
-        spent = costs[ends[-1]]
+        ends = sizes(passes * pool, FIRST, SPACING) if online else iter([pool])
+        counted = {n: multiply_adds(instance, learner, n) for n in ends}
+        spent = {n: (min(pool, n), None if more is None else before + more) for n, more in counted.items()}
+        before = max((done or 0.0 for _, done in spent.values()), default=0.0)
         # Before the life, not after: one that would exceed the budget half-way is not begun, and counts for nothing.
-        if (spent.multiply_adds or 0.0) > work:
+        if before > work:
             return
         # Of a learner that fits once, examples 0..pool - 1 of the stream: each life contains the examples of the last.
-        yield Life(pooled(given(0, pool), seed) if online else given, costs)
+        yield Life(pooled(given(0, pool), seed) if online else given, spent)
         pool *= 2
-
-
-def _after(spent: Cost, more: Cost) -> Cost:
-    """The cost by the end of `more`, on the same examples and further ones."""
-    gradient = None if spent.gradient is None or more.gradient is None else spent.gradient + more.gradient
-    counts = spent.multiply_adds, more.multiply_adds
-    work = None if counts[0] is None or counts[1] is None else counts[0] + counts[1]
-    return Cost(more.distinct, gradient, work)
 
 
 class Ending(NamedTuple):
@@ -235,7 +187,8 @@ class Ending(NamedTuple):
     `asked` is the number of examples that were handed over last, judged after or not.
     """
 
-    spent: Cost
+    distinct: int = 0
+    multiply_adds: float | None = 0.0
     points: tuple[Evaluation, ...] = ()
     solved: bool = False
     error: Exception | None = None
@@ -249,32 +202,35 @@ def until_solved(
     judged: Judged,
     rule: Criterion,
 ) -> Ending:
-    """A solver's lives one after the other, until one meets `rule`.
+    """Let a solver live its lives, one after the other, until one meets `rule`.
 
     A solver that refuses few examples, or gives up on them, may not with those of its next life; a crash and a limit of
     time are the end, and so are predictions that are not finite. One that had only refused when its CPU time was over
     has refused: the first reason is kept, since the last depends on the machine.
     """
-    ending, refusal = Ending(Cost(0, 0, 0.0)), ""
+    ending, refusal = Ending(), ""
     for life in lives:
-        ending = ending._replace(asked=max(life.costs, default=0))
+        ending = ending._replace(asked=max(life.spent, default=0))
         try:
-            with closing(evaluations(opened, streamed, life.examples, judged, life.costs)) as tried:
+            with closing(evaluations(opened, streamed, life.examples, judged, life.spent)) as tried:
                 for point in tried:
-                    points = (*ending.points, point.accepted())
-                    ending = Ending(
-                        life.costs[point.examples], points, rule.met(point.scores), asked=point.examples
-                    )
-                    if not point.finite:
+                    if point.report.get("status") == "refused":
+                        raise TrialEnded("refused", str(point.report.get("reason", "")))
+                    points, solved = (*ending.points, point), rule.met(point.scores)
+                    ending = Ending(*life.spent[point.examples], points, solved, asked=point.examples)
+                    if point.scores["explained"] is None:
                         return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
-                    if ending.solved:
+                    if solved:
                         return ending
-        except (TrialEnded, TimeoutError) as error:
+        except TimeoutError as error:
+            return ending._replace(error=error)
+        except TrialEnded as error:
             ending = ending._replace(error=error)
-            if not (isinstance(error, TrialEnded) and error.status in GAVE_UP):
-                break
+            if error.status not in GAVE_UP:
+                return ending
             if limit := error.detail.get("limit"):
                 kept = TrialEnded("refused", refusal, {"limit": limit})
                 return ending._replace(error=kept) if refusal and not ending.points else ending
-            refusal = refusal or error.reason * (error.status == "refused")
+            if error.status == "refused":
+                refusal = refusal or error.reason
     return ending

@@ -15,26 +15,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection, Pipe
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
 from hardness.evaluation.limits import THREADS, WAITING, alarm, die_with_parent
-from hardness.evaluation.solver import Solver
-from hardness.io.texts import sanitize
+from hardness.evaluation.solver import Adapter, Solver, adapted, plain
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from hardness.evaluation.adapters import Adapter
-
-CLAIMS = (
-    "wrong",
-    "budget",
-    "refused",
-    "killed",
-)  # statuses a worker may end with; the judge alone says solved
 MEMORY = 0.8  # share of the memory that is free at the start, which a worker may have
 LOOK_SECONDS = 0.2  # between two looks whether the worker still lives
 EXIT_SECONDS = 2.0  # for a worker that has hung up to end by itself
@@ -42,11 +32,11 @@ FOREVER = 30 * 24 * 3600.0  # seconds without a limit
 
 
 class Worker:
-    """A solver (`hardness.evaluation.adapters`) in a worker process: `partial_fit`, `predict`, `report`, `work`.
+    """A solver in a worker process, with the methods of `hardness.evaluation.solver.LearnerAdapter`.
 
     A context: leaving it ends the process and the children in its session. `deadline` is a `time.monotonic()` beyond
     which they are ended and the call raises `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told;
-    `allowance`, if any, is its CPU time in reference seconds (`hardness.evaluation.effort`). Calls raise `TrialEnded`
+    `allowance`, if any, is its CPU time in reference seconds (`hardness.evaluation.limits`). Calls raise `TrialEnded`
     where the solver raised (error, or what a `TrialEnded` of its own says), spent its allowance (budget), died or
     asked for more than its share of memory (killed), or predicted no array of the right shape (refused).
     """
@@ -69,16 +59,16 @@ class Worker:
         paths = [os.path.abspath(entry) for entry in dict.fromkeys([*sys.path, ""])]
         memory = int(MEMORY * psutil.virtual_memory().available)
         try:
-            self.streamed = bool(self._ask(paths, registry.pickled(), memory, solver, seed, allowance))
+            self._ask(paths, registry.pickled(), memory, solver, seed, allowance)
         except BaseException:
             self.stop()
             raise
 
-    def partial_fit(self, X: "NDArray[np.int8]", Y: "NDArray[np.float64]") -> None:
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Let it learn from tokens X and outputs Y, both (n, k, d)."""
         self._ask("partial_fit", X, Y)
 
-    def predict(self, X: "NDArray[np.int8]") -> "NDArray[np.float64]":
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
         """Return its predictions (n, k, d) for tokens X."""
         predicted: NDArray[np.float64] = self._ask("predict", X)
         return predicted
@@ -86,10 +76,6 @@ class Worker:
     def report(self) -> dict[str, Any]:
         """Return what its `report_` says of it, or the outcome of an attack."""
         return dict(self._ask("report"))
-
-    def device(self) -> str:
-        """Return where a learner ran, if it says so."""
-        return sanitize(self._ask("device"), 60)
 
     def work(self) -> dict[str, Any]:
         """Return what it says of its own work."""
@@ -114,8 +100,7 @@ class Worker:
         except (EOFError, OSError) as error:
             raise TrialEnded("killed", f"the learner's process ended with code {self.stop()}") from error
         if raised is not None:
-            status, *rest = raised
-            raise TrialEnded(status if status in CLAIMS else "error", *rest)
+            raise TrialEnded(*raised)
         return answer
 
     def _wait(self) -> None:
@@ -155,25 +140,26 @@ def serve(connection: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.RLIM_INFINITY))
     adapter: Any = None
 
-    def make() -> bool:
+    def make() -> None:
         nonlocal adapter
-        from hardness.evaluation.adapters import adapted
-
         adapter = adapted(solver, seed, allowance)
         _load_optimizers()
-        return bool(adapter.streamed)
+
+    def examine(check: str) -> dict[str, Any]:
+        from hardness.evaluation.conformance import tried
+
+        return tried(solver, check)
 
     connection.send(_answer(make, memory))
     with suppress(EOFError, BrokenPipeError):
         while True:
             method, *arguments = connection.recv()
-            connection.send(_answer(partial(getattr(adapter, method), *arguments), memory))
+            call = examine if method == "examine" else getattr(adapter, method)
+            connection.send(_answer(partial(call, *arguments), memory))
 
 
 def _answer(call: Callable[[], Any], memory: int) -> tuple[Any, tuple[Any, ...] | None]:
     """Return what a call gives, and how it was ended if it raised: status, reason, detail and kind."""
-    from hardness.evaluation.adapters import plain
-
     try:
         return call(), None
     except TrialEnded as error:
@@ -187,9 +173,9 @@ def _answer(call: Callable[[], Any], memory: int) -> tuple[Any, tuple[Any, ...] 
 
 
 def _load_optimizers() -> None:
-    """Have torch, if the learner's module has loaded it, load what it keeps until an optimizer is made.
+    """Let torch, if the learner's module has loaded it, load now what it loads with the first optimizer.
 
-    That takes seconds of the CPU, which would count as learning, once in every fit: a learner cannot know of them.
+    That takes seconds of the CPU, which would count as learning.
     """
     torch: Any = sys.modules.get("torch")
     with suppress(Exception):
@@ -200,21 +186,18 @@ def _load_optimizers() -> None:
 @contextmanager
 def opened(
     solver: Solver, seed: int, deadline: float, threads: int = 1, allowance: float | None = None
-) -> "Iterator[Adapter | Worker]":
-    """A solver, until `deadline` on the monotonic clock: `built_in` in this process under an alarm, or in a worker.
+) -> Iterator[Adapter | Worker]:
+    """Open a solver, until `deadline` on the monotonic clock: a built-in one here under an alarm, others in a worker.
 
-    Beyond an `allowance` of reference seconds (`hardness.evaluation.effort`) it raises `TrialEnded` (budget).
+    Beyond an `allowance` of reference seconds (`hardness.evaluation.limits`) it raises `TrialEnded` (budget).
 
-    >>> import numpy as np
     >>> X = np.ones((8, 2, 3), dtype=np.int8)
-    >>> constant = Solver("learner", "hardness.evaluation.adapters:Constant")
+    >>> constant = Solver("learner", "hardness.evaluation.solver:Constant")
     >>> with opened(constant, 0, time.monotonic() + 60) as solver:
     ...     solver.partial_fit(X, X.astype(float))
     ...     solver.predict(X).shape
     (8, 2, 3)
     """
-    from hardness.evaluation.adapters import adapted
-
     if solver.built_in:
         with alarm(deadline - time.monotonic()):
             yield adapted(solver, seed, allowance)

@@ -20,8 +20,7 @@ from hardness.engine.study import Study
 from hardness.engine.table import data_frame
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.evaluation.adapters import is_streamed
-from hardness.evaluation.solver import Solver, make
+from hardness.evaluation.solver import Solver, is_streamed, make
 from hardness.families.parity import Parity
 from hardness.report import dashboard
 from hardness.statistics.medians import median

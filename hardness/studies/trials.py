@@ -78,10 +78,10 @@ def online(task: Task, root: int, guard: float) -> Outcome:
     lives = at_sizes(stream(instance, sampling), ends, streamed=True)
     ending = until_solved(opened, lives, True, judged, ACCURATE)
     if ending.error is not None:
-        return replace(outcome_of(ending.error, guard), cost=ending.spent.distinct)
+        return replace(outcome_of(ending.error, guard), cost=ending.distinct)
     last = ending.points[-1].scores[ACCURATE.score] if ending.points else 0.0
     accuracy = {"accuracy": round(last or 0.0, 6)}
-    return Outcome("solved" if ending.solved else "budget", ending.spent.distinct, accuracy)
+    return Outcome("solved" if ending.solved else "budget", ending.distinct, accuracy)
 
 
 def solving_cost(task: Task, root: int, guard: float) -> Outcome:
@@ -113,7 +113,7 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
     scores = ending.points[-1].scores if ending.points else {}
     shown = {name: round(value, 6) for name, value in scores.items() if value is not None}
     status = "solved" if ending.solved else "budget"
-    return Outcome(status, ending.spent.distinct, {"criterion": rule.name, **shown} if ending.points else {})
+    return Outcome(status, ending.distinct, {"criterion": rule.name, **shown} if ending.points else {})
 
 
 def _gave_up(ending: Ending, streamed: bool, guard: float) -> Outcome:
@@ -121,6 +121,6 @@ def _gave_up(ending: Ending, streamed: bool, guard: float) -> Outcome:
     assert ending.error is not None
     outcome = outcome_of(ending.error, guard)
     if outcome.status == "timeout" or streamed:
-        return replace(outcome, cost=ending.spent.distinct)
+        return replace(outcome, cost=ending.distinct)
     status = outcome.status if outcome.status in (*CRASHED, "refused") else "budget"
     return replace(outcome, status=status, cost=ending.asked)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import hardness
 from hardness.attacks import Recovery
 from hardness.errors import InputError
-from hardness.evaluation.trial import Trial
+from hardness.evaluation.learning import Trial
 
 
 class Mean:

@@ -1,4 +1,4 @@
-"""Examples in portions, from pools and with random signs, and what was spent on a solution."""
+"""Examples in portions and from pools, and what was spent on a solution."""
 
 from itertools import pairwise
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.evaluation.until import cost, pooled, signed, stream
+from hardness.evaluation.until import multiply_adds, pooled
 from hardness.examples import Examples
 from hardness.families.parity import Parity
 from hardness.instance import Instance
@@ -27,25 +27,8 @@ def test_a_pool_is_read_in_whole_passes_each_in_its_own_order_whatever_the_piece
         assert not np.array_equal(read[:count], read[count : 2 * count])
 
 
-def test_signs_are_those_of_their_rows_in_any_pieces_and_fair():
-    instance = Instance.generate(Parity(8, 3), 0)  # none of its labels is 0
-    plain = stream(instance, 5)
-    chance = signed(plain, 7)
-    whole, pieces = chance(0, 1000), [chance(a, b - a) for a, b in pairwise([0, 1, 300, 1000])]
-    assert np.array_equal(whole.Y, np.concatenate([each.Y for each in pieces]))
-    assert np.array_equal(whole.X, plain(0, 1000).X)
-    same = np.isclose(whole.Y, plain(0, 1000).Y).all(axis=(1, 2))
-    assert abs(same.mean() - 0.5) < 0.11  # 7 standard deviations
-
-
 def test_a_learner_that_counts_nothing_has_no_multiply_adds():
     instance = Instance.generate(Parity(6, 2), 0)
-    assert cost(instance, object(), 100, 30) == (30, None, None)
-    boasting = type(
-        "Boasting",
-        (),
-        {"gradient_examples": lambda self, *shape: -1, "multiply_adds": lambda self, *shape: float("nan")},
-    )
-    assert cost(instance, boasting(), 100) == (100, None, None)
-    assert cost(instance, Student(), 5000, 2048) == (2048, 5000, 4 * 16 * 6**2 * 5000)
-    assert cost(instance, MLP(width=10), 100).multiply_adds == MLP(width=10).multiply_adds(100, 2, 6)
+    assert multiply_adds(instance, object(), 100) is None
+    assert multiply_adds(instance, Student(), 5000) == 4 * 16 * 6**2 * 5000
+    assert multiply_adds(instance, MLP(width=10), 100) == MLP(width=10).multiply_adds(100, 2, 6)

@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
@@ -48,15 +47,6 @@ def test_noise_of_other_instances_and_other_seeds_is_independent(family):
         _, here, there = np.intersect1d(rows, others, return_indices=True)
         assert not correlated(u[here], v[there])
         assert not correlated(a.noise(ROWS, first), b.noise(ROWS, second))
-
-
-def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
-    """As long as both were one uniform number, no flipped label kept its sign."""
-    instance = Instance.generate(NOISY[0], 0)
-    flips, rows = noise_of(instance, 4)
-    labels = signed(stream(instance, 4), 4)(0, ROWS).Y[:, 0, 0]
-    signs = labels[rows] * instance.examples(ROWS, 4).Y[rows, 0, 0] > 0
-    assert not correlated(signs, flips)
 
 
 def test_the_recipe_is_the_documented_one():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from learner_teachers import examples, teacher
 
-from hardness.evaluation.heads import recovery
+from hardness.evaluation.learning import recovery
 from hardness.families.controls import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.gadgets.conditions import conditions

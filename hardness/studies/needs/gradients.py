@@ -15,8 +15,7 @@ from hardness import registry
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.evaluation.adapters import make
-from hardness.evaluation.solver import Solver
+from hardness.evaluation.solver import Solver, make
 from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
 from hardness.io.rounding import at_least, at_most

@@ -14,7 +14,7 @@ from hardness.engine import tuning
 from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.task import Task
 from hardness.errors import InputError, unknown
-from hardness.evaluation.adapters import is_streamed
+from hardness.evaluation.solver import is_streamed
 from hardness.families.base import types_of
 from hardness.io import schemas
 from hardness.io.files import read_bounded

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
-from hardness.evaluation.adapters import plain
+from hardness.evaluation.solver import plain
 from learner.studies.linear_attention import UNSEEN, WORD
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy as np
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
-from hardness.evaluation.adapters import plain
+from hardness.evaluation.solver import plain
 from hardness.scores import EXACT
 from learner.adam import Adam
 from learner.base import Array

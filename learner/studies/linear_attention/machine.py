@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
-from hardness.evaluation.adapters import plain
+from hardness.evaluation.solver import plain
 from learner.studies.linear_attention import MAX_STEPS
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ import numpy as np
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
-from hardness.evaluation.adapters import plain
+from hardness.evaluation.solver import plain
 from learner.base import Array
 from learner.linear.certificate import Span
 from learner.linear.features import attention, features, parameters, weights

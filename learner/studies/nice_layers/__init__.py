@@ -13,7 +13,7 @@ import numpy as np
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.heads import recovery
+from hardness.evaluation.learning import recovery
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention

@@ -17,9 +17,9 @@ from hardness.attacks.estimates.low_degree import monomials
 from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.adapters import make
-from hardness.evaluation.effort import MULTIPLY_ADDS, Metered
-from hardness.evaluation.until import LEAST, Ending, cost, evaluations, lives, stream, until_solved
+from hardness.evaluation.limits import MULTIPLY_ADDS, Metered
+from hardness.evaluation.solver import make
+from hardness.evaluation.until import LEAST, Ending, evaluations, lives, multiply_adds, stream, until_solved
 from hardness.evaluation.worker import opening
 from hardness.families.parity import Parity
 from hardness.instance import Instance, suite
@@ -177,7 +177,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     Trials that differ in the solver alone meet the same instance, examples and fresh inputs.
 
     >>> params = {"instance": "parity-s2-d8-0", "digest": f"sha256:{suite.entry('parity-s2-d8-0').digest[:16]}"}
-    >>> never = {"kind": "learner", "learner": "hardness.evaluation.adapters:Constant"}
+    >>> never = {"kind": "learner", "learner": "hardness.evaluation.solver:Constant"}
     >>> outcome = trial(Task("parity", params, never, {"samples": 2000, "work": 1e9}, 0), root=0, guard=60.0)
     >>> outcome.status, outcome.cost, outcome.detail["limit"], outcome.detail["criterion"]
     ('budget', 2000, 'examples', 'open_error <= 0.1')
@@ -199,7 +199,7 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     """Run a learner until it meets the criterion or would exceed a budget, which censors it; `limit` says which.
 
     The cost is the number of distinct examples that it was judged after; a crash adds none. One that does not count
-    its multiply-adds is ended by its CPU time, at as many of the reference kernel (`hardness.evaluation.effort`).
+    its multiply-adds is ended by its CPU time, at as many of the reference kernel (`hardness.evaluation.limits`).
     """
     shared, solver = task.shared(), task.solver
     judged, rule = _judged(instance, shared.seed(root, "fresh"))
@@ -207,19 +207,19 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     learner, most = solver_of(task, instance, sampling), int(task.budget["samples"])
     given, work, passes = stream(instance, sampling), float(task.budget["work"]), int(solver.get("passes", 0))
     made = make(learner, 0)
-    counted = all(cost(instance, made, n).multiply_adds is not None for n in (LEAST, most))
+    counted = multiply_adds(instance, made, most) is not None
     metered = Metered(opening(learner, seed, guard), None if counted else work / MULTIPLY_ADDS)
     attempts = lives(made, instance, given, most, work, passes, seed)
     ending = until_solved(metered, attempts, learner.streamed, judged, rule)
     detail = {"criterion": rule.name, "counted": counted} | _spent(ending, rule, metered)
     if ending.error is not None:
         failure = outcome_of(ending.error, guard)
-        return Outcome(failure.status, ending.spent.distinct, detail | dict(failure.detail))
+        return Outcome(failure.status, ending.distinct, detail | dict(failure.detail))
     if ending.solved:
-        return Outcome("solved", ending.spent.distinct, detail)
-    more = ending.spent.distinct + 1 if learner.streamed and not passes else 2 * ending.spent.distinct
+        return Outcome("solved", ending.distinct, detail)
+    more = ending.distinct + 1 if learner.streamed and not passes else 2 * ending.distinct
     limit = "examples" if more > most else "multiply-adds"
-    return Outcome("budget", ending.spent.distinct, detail | {"limit": limit})
+    return Outcome("budget", ending.distinct, detail | {"limit": limit})
 
 
 def _spent(ending: Ending, rule: Criterion, metered: Metered) -> dict[str, float]:
@@ -227,8 +227,7 @@ def _spent(ending: Ending, rule: Criterion, metered: Metered) -> dict[str, float
     figures = {"reference_seconds": metered.reference_seconds if metered.complete else None}
     if ending.points:
         figures[rule.score] = ending.points[-1].scores[rule.score]
-        figures["gradient_examples"] = ending.spent.gradient
-        figures["multiply_adds"] = ending.spent.multiply_adds
+        figures["multiply_adds"] = ending.multiply_adds
     return {name: round(value, 4) for name, value in figures.items() if value is not None}
 
 

@@ -8,7 +8,7 @@ from hardness import registry
 from hardness.attacks.estimates.low_degree import low_degree_rows
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
-from hardness.evaluation.adapters import plain
+from hardness.evaluation.solver import plain
 from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
 from hardness.sq.bounds.parity import krawtchouk
