@@ -92,7 +92,6 @@ def run(arguments: list[str]) -> int:
     except MemoryError as error:
         return _refuse(f"too large for this machine ({error}); lower the largest number given")
     except typer.Abort:
-        print("interrupted", file=sys.stderr)
         return 130
 
 

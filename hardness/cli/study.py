@@ -321,7 +321,7 @@ def _ended(
 
 def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json: bool) -> None:
     """What a run would do, and for how long."""
-    from hardness.engine.run import duration, forecast, processes
+    from hardness.engine.run import forecast, processes
 
     count = processes(workers)
     series: dict[str, list[Task]] = {}
@@ -329,7 +329,8 @@ def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json:
         name = ", ".join([task.family, *(each for each in task.solver.values() if isinstance(each, str))])
         series.setdefault(name, []).append(task)
     known = {name: forecast(some, study.seconds) for name, some in series.items()}
-    whole = duration(tasks, study.seconds, count)
+    work = forecast(tasks, study.seconds)
+    whole = work and max(work / count, *map(study.seconds, tasks))
     payload = {"study": study.name, "trials": len(tasks), "seconds": whole, "processes": count}
     lines = [
         f"{name}: {len(series[name])} trials, "

@@ -5,7 +5,6 @@ import os
 import platform
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from io import StringIO
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from hardness import registry
@@ -34,9 +33,6 @@ Ran = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE_SECONDS = 10.0  # beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
 CHECK_SECONDS = 0.2  # between two looks at the clock while no trial ends
-START_SECONDS = (
-    5.0  # the lab and its first process, and the page: processor seconds, where what is compiled is kept
-)
 CONNECT = "10s"  # to a Dask scheduler
 BROKEN = (
     'the worker processes died: in a script put the call under `if __name__ == "__main__":`, since they import it; '
@@ -45,26 +41,11 @@ BROKEN = (
 
 
 class Interrupted(KeyboardInterrupt):
-    """SIGINT or SIGTERM ended a run; the store resumes. `code` is the exit status, 130 or 143.
-
-    Where nobody catches it, in a script, a console or a notebook, it is one line that says so, and no traceback.
-    """
+    """SIGINT or SIGTERM ended a run; the store resumes. `code` is the exit status, 130 or 143."""
 
     def __init__(self, signum: int) -> None:
         super().__init__("interrupted: every trial that ended is stored; the same call goes on")
         self.code = 128 + signum
-        if sys.excepthook is sys.__excepthook__:
-            sys.excepthook = _one_line
-
-    def _render_traceback_(self) -> list[str]:  # IPython's name for it
-        return [str(self)]
-
-
-def _one_line(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if isinstance(error, Interrupted):
-        print(error, file=sys.stderr)
-    else:
-        sys.__excepthook__(kind, error, trace)
 
 
 def run(
@@ -94,13 +75,15 @@ def run(
     progress = progress or Progress(StringIO())  # which nobody reads
     if not missing:
         return 0
-    starts = 0 if scheduler else min(processes(workers), len(missing))  # a cluster's workers have begun
-    with (
-        signals(),
-        single_threaded(workers != 0),
-        progress.of(forecast(missing, seconds), len(missing), part, starts),
-    ):
-        for task, outcome, note in _engine(missing, trial, root, guard, workers, scheduler):
+    work = forecast(missing, seconds)
+    with signals(), single_threaded(workers != 0), progress.of(work, len(missing), part):
+        if scheduler is not None:
+            ended = _on_cluster(missing, trial, root, guard, scheduler)
+        elif workers == 0:
+            ended = _serially(missing, trial, root, guard)
+        else:
+            ended = _in_pool(missing, trial, root, guard, min(processes(workers), len(missing)))
+        for task, outcome, note in ended:
             store.add(task, outcome, note)
             progress.advance(seconds(task), outcome.status)
     return len(missing)
@@ -114,7 +97,11 @@ def forecast(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> float |
     (None, 0)
     """
     tasks = list(tasks)
-    return None if any(task.plugins or _of_plugins(task) for task in tasks) else sum(map(seconds, tasks))
+    kinds = ("learner", "attack", "family")
+    named = [(kind, name) for task in tasks for kind, name in named_in(task) if kind in kinds]
+    if any(task.plugins for task in tasks) or not all(registry.is_builtin(*each) for each in named):
+        return None
+    return sum(map(seconds, tasks))
 
 
 def processes(workers: int | None) -> int:
@@ -123,24 +110,6 @@ def processes(workers: int | None) -> int:
         return os.cpu_count() or 1
     whole("workers", workers, 0)
     return max(1, workers)
-
-
-def duration(tasks: Sequence[Task], seconds: Callable[[Task], float], count: int) -> float | None:
-    """Predicted wall-clock seconds of all the tasks on `count` free processors; None where `forecast` says that.
-
-    It takes no less than the longest task, and a process its start.
-
-    >>> tasks = [Task("parity", {}, {"kind": "game"}, {}, i) for i in range(4)]
-    >>> duration(tasks, lambda task: 10.0 * task.repetition, 2) - START_SECONDS, duration([], lambda task: 1.0, 2)
-    (30.0, 0)
-    """
-    work = forecast(tasks, seconds)
-    return work and START_SECONDS + max(work / count, *map(seconds, tasks))
-
-
-def _of_plugins(task: Task) -> bool:
-    kinds = ("learner", "attack", "family")
-    return any(kind in kinds and not registry.is_builtin(kind, name) for kind, name in named_in(task))
 
 
 @contextmanager
@@ -162,16 +131,6 @@ def signals() -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
-
-
-def _engine(
-    tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int | None, scheduler: str | None
-) -> Iterator[Ran]:
-    if scheduler is not None:
-        return _on_cluster(tasks, trial, root, guard, scheduler)
-    if workers == 0:
-        return _serially(tasks, trial, root, guard)
-    return _in_pool(tasks, trial, root, guard, min(processes(workers), len(tasks)))
 
 
 def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ran]:
@@ -213,11 +172,10 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
             error = TimeoutError() if future.cancelled() else future.exception()
             if isinstance(error, BrokenExecutor):
                 raise error
-            yield (
-                (task, *future.result())
-                if error is None
-                else (task, outcome_of(error, guard), provenance(root))
-            )
+            if error is None:
+                yield (task, *future.result())
+            else:
+                yield task, outcome_of(error, guard), provenance(root)
     except (
         RuntimeError
     ) as error:  # a worker died with no trial of its own: one that imports an unguarded script, say

@@ -1,12 +1,13 @@
 """Run one attack on one set of examples: `hardness.attack`."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.attacks import Progress, Recovery
@@ -20,6 +21,7 @@ from hardness.instance import Instance
 from hardness.instance.challenge import opened
 from hardness.io.fields import whole
 from hardness.io.texts import sanitize_json
+from hardness.tokens import Signs
 
 UNFOUNDED = "the labels do not follow from the secret that it names, or are too few to tell"
 
@@ -72,7 +74,13 @@ def attack_file(
     recovery = attack_examples(examples, public, name, budget, seed, progress)
     if not challenge:
         return recovery
-    right = opened(path, lambda X: predictions(recovery, hidden(public), X))
+
+    def guesses(X: Signs) -> Iterator[NDArray[np.float64]]:
+        if X.shape[1:] != examples.X.shape[1:]:
+            raise ValueError(f"inputs of shape {X.shape[1:]} beside examples of shape {examples.X.shape[1:]}")
+        return predictions(recovery, hidden(public), X)
+
+    right = opened(path, guesses)
     if right is None:
         return replace(recovery, status="wrong" if recovery.status == "solved" else recovery.status)
     return replace(recovery, status="solved", predictions=right.tolist())

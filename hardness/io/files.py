@@ -1,10 +1,7 @@
 """Output files that appear whole or not at all."""
 
-import glob
 import os
 import shutil
-import socket
-import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,8 +12,6 @@ from hardness.errors import InputError
 
 INSTANCE = b"attention-hardness instance"  # what the header of every instance says
 HEAD_BYTES = 1 << 16
-# Temporary files and folders of this process: a signal that ends it at once removes them
-unfinished: set[Path] = set()
 
 
 @contextmanager
@@ -49,7 +44,6 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
                 f"cannot write {path}: it takes {size / 1e9:.3g} GB and {free / 1e9:.3g} are free; ask less"
             )
         temporary = _beside(path)  # named before it is made, so that a signal between the two leaves nothing
-        unfinished.add(temporary)
         temporary.touch(mode=0o600, exist_ok=False)
         yield temporary
         mask = os.umask(0)  # the only portable way to read it is to set it
@@ -62,83 +56,41 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
         if temporary is not None:
             with suppress(OSError):  # on a read-only medium there is nothing to remove
                 temporary.unlink(missing_ok=True)
-            unfinished.discard(temporary)
 
 
 @contextmanager
 def replacing_folder(path: Path, files: Collection[str] = ()) -> Iterator[Path]:
-    """The same of a folder. An existing one is replaced only if it is empty or holds these `files` and no others."""
-    folder = None
+    """Yield a temporary folder, and rename it to `path` on success, which may be absent or empty.
+
+    One that holds these `files` and no others is replaced.
+    """
+    place = path.resolve()
+    if place.is_dir() and not path.is_symlink():
+        names = {entry.name for entry in place.iterdir()}
+        free = names in (set(), set(files)) and not Path.cwd().is_relative_to(place)
+    else:
+        free = not (path.is_symlink() or place.exists())
+    if not free:
+        kind = f"a folder of {', '.join(files)} alone" if files else "an empty folder"
+        raise InputError(f"cannot write {path}: it exists, and is not {kind}; name another --out")
+    folder = _beside(place)
     try:
-        place = _replaceable(path, files)
         place.parent.mkdir(parents=True, exist_ok=True)
-        folder = _beside(place)
-        unfinished.add(folder)
         folder.mkdir(mode=0o700)
-        fresh, old = folder / "fresh", folder / "old"
-        fresh.mkdir()
-        yield fresh
+        yield folder
+        folder.chmod(0o755)
         if place.exists():
-            place.rename(old)
-        try:
-            fresh.rename(place)
-        except OSError:
-            old.rename(place)
-            raise
+            shutil.rmtree(place)
+        folder.rename(place)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}; name another --out") from error
     finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-            unfinished.discard(folder)
-
-
-def remove_unfinished() -> None:
-    """Remove what this process is writing. For an end at once, in which no `finally` runs any more."""
-    for path in list(unfinished):
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-
-
-def _replaceable(path: Path, files: Collection[str]) -> Path:
-    """The absolute path of a folder that may be replaced. Raises `InputError` if it holds anything else."""
-    if path.is_symlink():
-        raise InputError(f"cannot write {path}: it is a symbolic link; name a folder itself")
-    if path.exists() and not path.is_dir():
-        raise InputError(f"cannot write {path}: it exists and is no folder; name another --out")
-    if Path.cwd().is_relative_to(path.resolve()):
-        raise InputError(f"cannot replace {path}: it is the folder that you are in; name it from outside")
-    names = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
-    if names and not files:
-        raise InputError(f"cannot write {path}: it exists; name another --out")
-    if others := [name for name in names if name not in files or not (path / name).is_file()]:
-        raise InputError(
-            f"cannot replace {path}: it holds {others[0]}, which is none of its files; name another --out"
-        )
-    if names and set(names) != set(files):
-        raise InputError(
-            f"cannot replace {path}: it exists without all of {', '.join(files)}; name another --out"
-        )
-    return path.resolve()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _beside(path: Path) -> Path:
-    """A temporary name beside `path`, of this machine and process. What killed processes left of such is removed."""
-    begin = f".{path.name[:40]}.{zlib.crc32(socket.gethostname().encode()):08x}-"
-    for left in path.parent.glob(f"{glob.escape(begin)}*"):
-        process = left.name.removeprefix(begin).partition("-")[0]
-        if process.isdecimal() and not _runs(int(process)):
-            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
-    return path.with_name(f"{begin}{os.getpid()}-{token_hex(4)}{path.suffix}")
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
+    """Return a temporary name beside `path`."""
+    return path.with_name(f".{path.name[:40]}.{token_hex(4)}{path.suffix}")
 
 
 def is_instance(path: Path) -> bool:

@@ -221,7 +221,7 @@ REFUSED = [
     ("generate rounding --dim 99999 --modulus 1048576 --levels 2 --out out", "GiB"),
     (f"generate parity --dim {'9' * 21} --heads 2 --out out", "parameter dim of parity must be below 2^"),
     (f"sample parity --out out.npz --count 1{'0' * 20}", "less than or equal to"),
-    (f"learn direct parity --count {'9' * 21}", "too large for this machine"),
+    (f"learn direct parity --count {'9' * 21}", "count must be an integer from 1"),
     # Places that cannot be written
     ("generate parity --dim 8 --heads 2 --out pipes", "not a regular file"),
     ("generate parity --dim 8 --heads 2 --out /proc/nowhere/x", "cannot write"),

@@ -58,12 +58,12 @@ def test_a_challenge_is_replaced_where_it_stands_and_nothing_beside_it(pub: Path
     assert contents(Path("c")) != before
     monkeypatch.chdir("c")
     check_refused(
-        run_command("challenge ../pub/hard.safetensors --count 5 --toy --force --out ."), "that you are in"
+        run_command("challenge ../pub/hard.safetensors --count 5 --toy --force --out ."), "it exists"
     )
     monkeypatch.chdir("..")
     assert sorted(contents(Path("c"))) == ["challenge.json", "examples.npz", "heldout.npz"]
     os.symlink("c", "link")
-    check_refused(run_command(line, "link"), "symbolic link")
+    check_refused(run_command(line, "link"), "it exists")
     Path("c/mine.txt").write_text("mine")
-    check_refused(run_command(line, "c"), "it holds mine.txt")
+    check_refused(run_command(line, "c"), "it exists")
     assert not [path for path in pub.parent.iterdir() if path.name.startswith(".")]

@@ -7,7 +7,6 @@ import pytest
 from commands import answer, run_command
 
 from hardness.engine.outcome import Outcome
-from hardness.engine.run import START_SECONDS
 from hardness.engine.store import Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
@@ -84,4 +83,4 @@ def test_a_crashed_trial_makes_the_exit_code_one(
 def test_every_study_can_be_looked_at_before_it_runs(name: str) -> None:
     fields = answer(f"study run {name} --quick --dry-run")
     assert fields["trials"] == len(catalog.get(name).tasks(True)) > 0
-    assert fields["seconds"] > START_SECONDS
+    assert fields["seconds"] > 0
