@@ -3,7 +3,6 @@
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError, missing_extra
-from hardness.io import npz, schemas
-from hardness.io.files import regular, replacing
+from hardness.io import schemas
+from hardness.io.files import is_instance, regular, replacing
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
 from hardness.tokens import Signs, Words, compiled_pays, pack
@@ -234,32 +233,76 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     return Examples(X, Y), public
 
 
-def rows_in(path: Path) -> int:
-    """Return how many examples a file of `write` says it holds; none is read. Raises `InputError` as `read` does."""
-    if path.suffix != ".parquet":
-        return npz.length(path, "X")
-    with _parquet(path) as file:
-        return int(file.metadata.num_rows)
+def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays that `kinds` names, with their types ("<U" of any length) and numbers of axes, of an archive.
+
+    Raises `InputError` on a file that is not there, or holds anything else under these names. Nothing is unpickled, and
+    no array is larger than the file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "a.npz", X=np.eye(2))
+    ...     arrays(Path(folder) / "a.npz", {"X": ("<f8", 2)})["X"].tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    try:
+        with np.load(regular(path), allow_pickle=False) as archive:
+            if any(member.compress_type for member in archive.zip.infolist()):
+                raise ValueError("it is compressed")
+            found = {name: np.asarray(archive[name]) for name in kinds}
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or 'not an archive'}") from error
+    except Exception as error:  # whatever numpy and zipfile raise on damaged, encrypted and foreign archives
+        if is_instance(path):
+            raise InputError(
+                f"{path} is an instance, and examples are needed: `hardness sample {path} --count N --out E.npz`"
+            ) from error
+        raise InputError(
+            f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew"
+        ) from error
+    for name, (kind, axes) in kinds.items():
+        array = found[name]
+        if not array.dtype.str.startswith(kind) or array.ndim != axes:
+            held = f"{array.dtype.str} with {array.ndim}"
+            raise InputError(
+                f"{path} is not as the lab writes it: {name} must be {kind} with {axes} axes, got {held}"
+            )
+    return found
 
 
 def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
-    arrays = npz.arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
+    held = arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
     try:
-        return arrays["X"], arrays["Y"], str(arrays["public"])
+        return held["X"], held["Y"], str(held["public"])
     except ValueError as error:  # numbers that are no characters
         raise InputError(f"{path} is not an examples file of `hardness sample`: make it anew") from error
 
 
-@contextmanager
-def _parquet(path: Path) -> Iterator[Any]:
-    """Open a .parquet file by pyarrow. Raises `InputError`, in one line, for whatever is wrong with it."""
+def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
+    """Read fixed-size lists, as written here, or lists of any sizes, as files of 0.3 and before have."""
     pa, pq = _pyarrow()
     regular(path)
     try:
         with pq.ParquetFile(path) as file:
-            yield file
-    except InputError:
-        raise
+            stated = file.schema_arrow.metadata or {}
+            tokens, dim = (int(size) for size in schemas.parse(stated[b"shape"], "its shape"))
+            rows, size = file.metadata.num_rows, tokens * dim
+            require_memory(20.0 * rows * size, str(path), "read it in parts")
+            # By the file's own account: a list of any length takes a few bytes.
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            for group in groups:
+                for column in (group.column(i) for i in range(group.num_columns)):
+                    if column.num_values != group.num_rows * size:
+                        raise ValueError(f"{column.num_values} entries in {group.num_rows} rows of {size}")
+            held = []
+            for field in _schema(tokens, dim):
+                column = file.read([field.name])[field.name].combine_chunks()
+                # Where `datasets` is loaded, a type of its own wraps the lists that 0.3 wrote.
+                lists = getattr(column, "storage", column).cast(field.type)
+                held.append(lists.flatten().flatten().to_numpy().reshape(rows, tokens, dim))
+            return held[0], held[1], stated[b"public"].decode()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or sanitize(error)}") from error
     except (ValueError, LookupError, TypeError, NotImplementedError, pa.ArrowException) as error:
@@ -267,29 +310,3 @@ def _parquet(path: Path) -> Iterator[Any]:
         raise InputError(
             f"{path} is not an examples file of `hardness sample` ({sanitize(error)}): make it anew"
         ) from error
-
-
-def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
-    """Read fixed-size lists, as written here, or lists of any sizes, as files of 0.3 and before have."""
-    with _parquet(path) as file:
-        stated = file.schema_arrow.metadata or {}
-        shape = schemas.parse(stated[b"shape"], f"`shape` of {path}")
-        if not (isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n > 0 for n in shape)):
-            raise InputError(f"{path} has no shape of tokens: make it anew")
-        rows, size = file.metadata.num_rows, shape[0] * shape[1]
-        require_memory(20.0 * rows * size, str(path), "read it in parts")
-        # By the file's own account: a list of any length takes a few bytes.
-        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-        for group in groups:
-            for column in (group.column(i) for i in range(group.num_columns)):
-                if column.num_values != group.num_rows * size:
-                    raise InputError(
-                        f"{path} holds {column.num_values} entries in {group.num_rows} rows of {size}: make it anew"
-                    )
-        arrays = []
-        for field in _schema(*shape):
-            column = file.read([field.name])[field.name].combine_chunks()
-            # Where `datasets` is loaded, a type of its own wraps the lists that 0.3 wrote.
-            lists = getattr(column, "storage", column).cast(field.type)
-            arrays.append(lists.flatten().flatten().to_numpy().reshape(rows, *shape))
-        return arrays[0], arrays[1], stated[b"public"].decode()

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.examples import write
+from hardness.examples import arrays, write
 from hardness.gadgets.coefficients import Gadget, informative, public_vectors
 from hardness.gadgets.sharp import Sharp
 from hardness.instance.instance import Instance
-from hardness.io import npz, schemas
+from hardness.io import schemas
 from hardness.io.fields import whole
 from hardness.io.files import read_bounded, replacing_folder, write_text
 from hardness.io.rounding import at_least_power
@@ -225,7 +225,7 @@ def opened(folder: Path, guesses: Callable[[Signs], Iterable[Floats]]) -> Floats
 
 def _inputs(folder: Path, header: dict[str, Any]) -> Signs:
     """The held-out inputs (H, 2, d)."""
-    X = npz.arrays(folder / "heldout.npz", {"X": ("|i1", 3)})["X"]
+    X = arrays(folder / "heldout.npz", {"X": ("|i1", 3)})["X"]
     if X.shape[1:] != (2, header["public"]["dim"]):
         raise ValueError(f"heldout.npz does not hold pairs of tokens of dim {header['public']['dim']}")
     return X

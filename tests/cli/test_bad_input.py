@@ -283,7 +283,7 @@ def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(tmp_pa
         archive.write(tmp_path / "claims.npy", "X.npy")
     check_refused(
         run_command(f"attack gaussian {tmp_path}/claims.npz"),
-        "X.npy holds fewer or more entries than its shape",
+        "is not an .npz archive of the lab",
     )
 
 
