@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import process_time
 
 from hardness.errors import InputError
-from hardness.evaluation.heads import recovery
+from hardness.evaluation.learning import recovery
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 from hardness.scores import fresh, relative_error
