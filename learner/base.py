@@ -15,7 +15,6 @@ from hardness.errors import InputError
 from hardness.io.fields import all_finite, whole
 from hardness.layer import MultiHeadAttention
 from hardness.scores import relative_error, root_mean_square
-from learner.last_fit import Residue, counting_floor, fitted_on_all
 
 Array = NDArray[np.float64]
 SOLVED = 1e-6  # relative error on held-out examples
@@ -38,8 +37,7 @@ class SearchResult:
 
     Where a phase refused and a layer was found all the same, `refused` says why, and the layer is judged.
 
-    `hint` is what to try if the layer is wrong; `settles` says that a last fit on all examples may better it;
-    `verdicts` are fields of `FitReport` that only this learner knows.
+    `hint` is what to try if the layer is wrong; `verdicts` are fields of `FitReport` that only this learner knows.
     """
 
     layer: MultiHeadAttention | None
@@ -48,7 +46,6 @@ class SearchResult:
     exhausted: bool = False
     heads: int | None = None
     hint: str = ""
-    settles: bool = False
     verdicts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -56,12 +53,11 @@ class SearchResult:
 class FitReport:
     """A fit, judged on examples that the search did not see.
 
-    `status` is `solved` (relative error at most 1e-6, or `noise_floor`), `certified` (what the provable learner
-    promises, and no more), `wrong`, `refused` (an assumption does not hold: `reason` says which; there is no layer) or
-    `budget` (iterations ran out). `test_error` is a root mean square, `relative_error` is
-    sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number that the learner needed, where it can tell.
+    `status` is `solved` (relative error at most 1e-6), `certified` (what the provable learner promises, and no more),
+    `wrong`, `refused` (an assumption does not hold: `reason` says which; there is no layer) or `budget` (iterations ran
+    out). `test_error` is a root mean square, `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number
+    that the learner needed, where it can tell.
 
-    `noise_floor`: what is left of the labels looks like independent noise, of size `noise` (see `learner.last_fit`).
     Of the provable learner: `certified_error` is the relative error after phases 1 to 6b, on examples that no phase
     saw, and `certified` says that it is at most .1 (learner 1.13 says what this promises). `polished_error` and
     `random_start_error` are those of the search that follows, from there and from a random start. `refused_by` is the
@@ -78,8 +74,6 @@ class FitReport:
     heads: int | None
     phases: tuple[Phase, ...]
     seconds: float
-    noise: float | None = None
-    noise_floor: bool = False
     certified: bool | None = None
     certified_error: float | None = None
     polished_error: float | None = None
@@ -90,8 +84,8 @@ class FitReport:
     curve: tuple[tuple[int, float], ...] = ()
 
 
-def verdict(outcome: SearchResult, error: float, solved_at: float, left: Residue | None) -> tuple[str, str]:
-    """Status and reason of a search, by its error on held-out examples and what its last fit `left`, if it had one."""
+def verdict(outcome: SearchResult, error: float, solved_at: float) -> tuple[str, str]:
+    """Return status and reason of a search, by its error on held-out examples."""
     missed = f"relative error {error:.1e} on held-out examples"
     if outcome.refused and outcome.layer is None:
         return "refused", outcome.refused
@@ -99,11 +93,9 @@ def verdict(outcome: SearchResult, error: float, solved_at: float, left: Residue
         missed = f"the phases refuse: {outcome.refused}; the search after them: {missed}"
     if error <= solved_at:
         return "solved", missed if outcome.refused else ""
-    if left is not None and left.is_noise:
-        return "solved", f"{missed}: {left}"
     if outcome.verdicts.get("certified"):
         return "certified", missed
-    why = f"; {outcome.hint or left}" if outcome.hint or left else ""
+    why = f"; {outcome.hint}" if outcome.hint else ""
     if outcome.exhausted:
         return "budget", f"{missed} when the iterations ran out{why}"
     return "wrong", f"{missed} where the search came to rest{why}"
@@ -143,8 +135,8 @@ class Learner(Regressor, ABC):
     """A scikit-learn regressor on X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
     X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)
-    and hands the rest to `_search`; where labels are noisy, a last fit on all of them follows if its outcome
-    `settles`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd layer) and `report_`.
+    and hands the rest to `_search`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd
+    layer) and `report_`.
     `random_state` is anything `numpy.random.default_rng` takes. Raises `InputError` on shapes that differ, a single
     token, fewer equations than unknowns, NaN and infinity.
 
@@ -183,40 +175,24 @@ class Learner(Regressor, ABC):
         held, kept = np.split(order, [max(1, min(len(x) // 10, 2000))])
         started = time.process_time()
         outcome = self._search(x[kept], y[kept], rng)
-        return self._conclude(outcome, (x[kept], y[kept]), (x[held], y[held]), rng, len(kept), started)
+        return self._conclude(outcome, (x[held], y[held]), len(kept), started)
 
-    def _conclude(
-        self,
-        outcome: SearchResult,
-        train: tuple[Array, Array],
-        test: tuple[Array, Array],
-        rng: np.random.Generator,
-        count: int,
-        started: float,
-    ) -> Self:
-        """Fit the outcome of a search on all examples where labels are noisy, judge it on `test`, and report."""
-        self.n_features_in_, layer, left = test[0].shape[2], outcome.layer, None
-        if layer is not None and outcome.settles and relative_error(layer(test[0]), test[1]) > self.solved_at:
-            layer, left = fitted_on_all(layer, train, test, rng)
-        self.layer_ = layer
+    def _conclude(self, outcome: SearchResult, test: tuple[Array, Array], count: int, started: float) -> Self:
+        """Judge the outcome of a search among `count` examples on `test`, and report."""
+        self.n_features_in_, self.layer_ = test[0].shape[2], outcome.layer
         predicted = self.predict(test[0])
         error = relative_error(predicted, test[1])
-        verdicts = dict(outcome.verdicts)
-        if left and "polished_error" in verdicts:  # the last fit is the end of the polish
-            verdicts["polished_error"] = error
-        status, reason = verdict(outcome, error, self.solved_at, left)
+        status, reason = verdict(outcome, error, self.solved_at)
         self.report_ = FitReport(
             status=status,
             reason=reason,
             examples=count,
-            heads=layer.heads if layer and left and left.is_noise else outcome.heads,
+            heads=outcome.heads,
             phases=outcome.phases,
             seconds=time.process_time() - started,
-            noise=left.level if left else None,
-            noise_floor=left is not None and left.is_noise,
             test_error=root_mean_square(predicted, test[1]),
             relative_error=error,
-            **verdicts,
+            **outcome.verdicts,
         )
         return self
 
@@ -255,6 +231,17 @@ class Learner(Regressor, ABC):
                 f"an example gives {k * d} equations and shows {k * (k - 1)} scores a head; give at least "
                 f"{floor + max(1, floor // 9)} examples"
             )
+
+
+def counting_floor(heads: int, tokens: int, dim: int) -> int:
+    """Return the fewest examples with as many equations as unknowns, for all heads and for a single Θ.
+
+    2·m·d² unknowns meet k·d equations an example; the d² entries of one Θ are seen through k(k−1) scores an example.
+
+    >>> counting_floor(2, 2, 40), counting_floor(8, 2, 8)
+    (800, 64)
+    """
+    return max(-(-2 * heads * dim // tokens), -(-dim * dim // (tokens * (tokens - 1))))
 
 
 def gradient_work(heads: int, tokens: int, dim: int) -> float:

@@ -9,24 +9,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.io.fields import whole
 from hardness.layer import MultiHeadAttention
 from learner import adam, varpro
-from learner.attempt import (
-    EXACT,
-    Attempt,
-    attempt,
-    examples_wanted,
-    leaves_noise,
-    random_theta,
-    relative_residual,
-)
-from learner.base import Learner, Phase, SearchResult, gradient_work
-from learner.last_fit import DENSE, QUICK, QUICK_ITERATIONS, counting_floor
+from learner.attempt import EXACT, Attempt, attempt, examples_wanted, random_theta, relative_residual
+from learner.base import Array, Learner, Phase, SearchResult, counting_floor, gradient_work
 
-Array = NDArray[np.float64]
 # Half the relative squared error at (Θ, W), flat, and its gradient
 Loss = Callable[[Array], tuple[float, Array]]
 
@@ -36,8 +25,7 @@ class Direct(Learner):
 
     The first start uses the heads it was told, later ones `spare` more, pruned back as far as the labels allow;
     `report_.heads` says how many were needed. A start sees 8·heads·dim examples, more where a single Θ asks
-    for more (`counting_floor`), twice as many after an interpolation that does not generalise. A start that
-    leaves what looks like noise is the last: then all examples are fitted. Raises `InputError` for starts < 1.
+    for more (`counting_floor`), twice as many after an interpolation that does not generalise.
 
     >>> rng = np.random.default_rng(0)
     >>> layer = MultiHeadAttention(rng.normal(size=(2, 8, 8)) / 6, rng.normal(size=(2, 8, 8)))
@@ -60,24 +48,19 @@ class Direct(Learner):
         self.iterations = iterations
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """About what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
+        """Return about what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
 
-        After each start, and at the end, up to 10,000 examples are fitted, to see whether noise is what it leaves.
+        Evaluations are gradients, and fits of W by normal equations.
 
         >>> [round(Direct(heads=2, starts=1).multiply_adds(n, 2, 12) / 1e9, 1) for n in (1000, 10_000)]
-        [1.8, 7.1]
+        [0.9, 0.9]
         """
-        total, rows, many = 0.0, examples_wanted(self.heads, tokens, dim), min(examples, QUICK)
+        total, rows = 0.0, examples_wanted(self.heads, tokens, dim)
         for start in range(self.starts):
-            heads = self.heads + (self.spare if start else 0)
-            size, checks = heads * dim**2, 1 if start + 1 < self.starts else 2
-            check = _evaluations(QUICK_ITERATIONS, many, heads, tokens, dim)
-            if size <= DENSE:  # then it begins with a normal matrix
-                check += (
-                    0.7 * min(many, 8 * counting_floor(heads, tokens, dim)) * tokens * size**2 + size**3 / 6
-                )
-            total += _evaluations(self.iterations, min(examples, rows), heads, tokens, dim) + checks * check
-            rows *= 2 if start % 2 else 1
+            heads, n = self.heads + (self.spare if start else 0), min(examples, rows << (start // 2))
+            q = (heads + 1) * dim
+            fit = n * tokens * (q**2 / 2 + 4 * q * dim) + q**3 / 6
+            total += 1.1 * self.iterations * (n * gradient_work(heads, tokens, dim) + fit)
         return total
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
@@ -104,7 +87,7 @@ class Direct(Learner):
                 best, best_error = tried, error
             # Four starts, spare heads included, and none explains even half of the labels' power: there is no layer.
             hopeless = len(tries) >= 4 and min(t.descent for t in tries) > 0.7
-            if error < 1e-8 or hopeless or leaves_noise(X, Y, tried.theta, rng):
+            if error < 1e-8 or hopeless:
                 break
             if tried.residual < EXACT or start % 2 == 1:
                 rows *= 2
@@ -130,7 +113,6 @@ class Direct(Learner):
             tuple(phases),
             exhausted=all(t.exhausted for t in tries),
             heads=needed,
-            settles=True,
             hint="" if needed else self._hint(n, counting_floor(self.heads, k, d), best, best_error),
         )
 
@@ -146,18 +128,10 @@ class Direct(Learner):
         return ""
 
 
-def _evaluations(steps: int, examples: int, heads: int, tokens: int, dim: int) -> float:
-    """Multiply-adds of so many steps and a tenth more evaluations: gradients, and fits by normal equations."""
-    q = (heads + 1) * dim
-    fit = examples * tokens * (q**2 / 2 + 4 * q * dim) + q**3 / 6
-    return 1.1 * steps * (examples * gradient_work(heads, tokens, dim) + fit)
-
-
 class _Joint(Learner):
     """A search on Θ and W together, from up to `starts` random starts of at most `iterations` steps."""
 
     exact: ClassVar[float]  # relative training residual that ends the search
-    settles: ClassVar[bool] = False
     starts: int
     iterations: int
 
@@ -197,13 +171,11 @@ class _Joint(Learner):
             ends.append((residual, steps, v.reshape(shape)))
             verdict = "ok" if residual < self.exact else "failed"
             phases.append(Phase(f"start {start}", verdict, "", {"residual": residual, "steps": steps}))
-            if residual < self.exact or (self.settles and leaves_noise(X, Y, ends[-1][2][0], rng)):
+            if residual < self.exact:
                 break
         _, steps, best = min(ends, key=lambda end: end[0])
         exhausted = steps >= self.iterations
-        return SearchResult(
-            MultiHeadAttention(*best), tuple(phases), exhausted=exhausted, settles=self.settles
-        )
+        return SearchResult(MultiHeadAttention(*best), tuple(phases), exhausted=exhausted)
 
 
 class JointLBFGS(_Joint):
@@ -217,7 +189,6 @@ class JointLBFGS(_Joint):
     """
 
     exact = 1e-8
-    settles = True
 
     def __init__(
         self, heads: int = 2, starts: int = 8, iterations: int = 5000, random_state: int | None = None

@@ -340,7 +340,7 @@ class Provable(Learner):
         self._enough(sample[0])
         rng = np.random.default_rng(self.random_state)
         outcome = self._walk(rows, test, rng)
-        return self._conclude(outcome, sample, test, rng, count - held, started)
+        return self._conclude(outcome, test, count - held, started)
 
     def by_averages(
         self, ask: Ask, tokens: int, dim: int, size: float, tolerance: float
@@ -394,7 +394,6 @@ class Provable(Learner):
             tuple(walk.phases),
             refused=refused,
             heads=number if layer is not None else None,
-            settles=self.polish,
             verdicts=verdicts,
         )
 

@@ -1,4 +1,4 @@
-"""Direct learners: the calculus against finite differences, the sign symmetry, what is solved, and noisy labels."""
+"""Direct learners: the calculus against finite differences, the sign symmetry, and what is solved."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,10 @@ from learner_teachers import examples, teacher
 
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.layer import MultiHeadAttention
 from hardness.scores import relative_error
 from learner import attempt, varpro
 from learner.base import Learner
 from learner.direct import Adam, Direct, JointLBFGS
-from learner.last_fit import all_rows, drop_head, examine, last_fit
 from learner.provable.pipeline import Provable
 
 Array = np.ndarray
@@ -49,13 +47,11 @@ def test_settle_signs_recovers_every_choice_of_signs() -> None:
         assert np.allclose(varpro.settle_signs(X, Y, wrong), layer.theta)
 
 
-def test_drop_head_finds_the_spare_one() -> None:
+def test_nothing_is_lost_with_a_spare_head() -> None:
     layer = teacher(3, 8, 4)
     X, Y = examples(layer, 300, 3, 4)
-    for spare in (layer.theta[1], teacher(1, 8, 9).theta[0]):
-        left = drop_head(X, Y, np.concatenate([layer.theta, spare[None]]))
-        _, R, _ = varpro.project(varpro.attend(X, left)[1], Y.reshape(-1, 8))
-        assert np.linalg.norm(R) < 1e-9 * np.linalg.norm(Y)
+    costs = attempt.removal_costs(X, Y, np.concatenate([layer.theta, teacher(1, 8, 9).theta]))
+    assert costs[3] < 1e-9 * np.linalg.norm(Y) < 1e-3 * costs[:3].min()
 
 
 @pytest.mark.parametrize(
@@ -148,77 +144,11 @@ def test_a_search_that_finds_nothing_takes_no_more_than_it_is_said_to(count, mon
     X = rng.choice([-1.0, 1.0], size=(count, 2, 8))
     search = Direct(heads=2, starts=1, random_state=0)
     assert search.fit(X, rng.normal(size=X.shape)).report_.status == "wrong"
-    assert 0.2 < spent / search.multiply_adds(count, 2, 8) < 1
+    assert 0.1 < spent / search.multiply_adds(count, 2, 8) < 1
 
 
-def noisy(layer: MultiHeadAttention, count: int, level: float, seed: int) -> tuple[Array, Array]:
-    X, F = examples(layer, count, 2, seed)
-    return X, F + level * F.std() * np.random.default_rng([seed, 2]).normal(size=F.shape)
-
-
-def ratio(learner: Learner, layer: MultiHeadAttention, level: float, count: int, seed: int) -> float:
-    """Error on clean labels, over that of least squares from the truth on all examples."""
-    X, Y = noisy(layer, count, level, seed)
-    clean, F = examples(layer, 2000, 2, 900 + seed)
-    theta, w, _ = all_rows(X, Y, layer.theta)
-    best = relative_error(MultiHeadAttention(theta, w)(clean), F)
-    report = learner.fit(X, Y).report_
-    assert report.noise_floor
-    assert "at the noise floor" in report.reason
-    assert report.heads == layer.heads
-    # The level is known to 1 / √(2·entries), 1 % at 500 examples; six of that.
-    assert report.noise == pytest.approx(level * F.std(), rel=0.06)
-    return relative_error(learner.predict(clean), F) / best
-
-
-@pytest.mark.parametrize(
-    "level", [0.1, *(pytest.param(level, marks=pytest.mark.slow) for level in (0.003, 0.5))]
-)
-@pytest.mark.parametrize("kind", [Direct, JointLBFGS])
-def test_noise_costs_what_least_squares_pays(kind: type[Direct], level: float) -> None:
-    """Learner 9 (5): direct was eight times worse at level .1. A tenth is held out, which alone costs 1.05."""
-    assert ratio(kind(heads=2, random_state=1), teacher(2, 8, 31), level, 2000, 1) < 1.3
-
-
-def test_the_provable_learner_polishes_down_to_the_noise() -> None:
-    assert ratio(Provable(heads=2, random_state=1), teacher(2, 8, 32), 0.1, 3000, 1) < 1.3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_polish_gets_out_of_a_trap_under_noise(seed: int) -> None:
-    """At level .5 the phases end in junk; from there a few examples led astray, twenty times the error of the best."""
-    assert ratio(Provable(heads=3, random_state=seed), teacher(3, 8, 440 + seed), 0.5, 20_000, seed) < 1.3
-
-
-def test_heads_that_only_fit_noise_are_dropped() -> None:
-    layer, spare = teacher(2, 8, 33), teacher(1, 8, 34)
-    padded = MultiHeadAttention(
-        np.concatenate([layer.theta, spare.theta]), np.concatenate([layer.w, 0 * spare.w])
-    )
-    assert last_fit(padded, *noisy(layer, 800, 0.1, 3)).heads == 2
-
-
-def test_structure_is_not_called_noise() -> None:
-    layer = teacher(3, 8, 37)
-    X, Y = noisy(layer, 4000, 0.1, 6)
-    fewer, random = (
-        MultiHeadAttention(layer.theta[:2], layer.w[:2]),
-        np.random.default_rng(2).normal(size=Y.shape),
-    )
-    for fit, labels, words in (
-        (layer, Y, "at the noise floor"),
-        (fewer, Y, "has structure"),
-        (layer, random, "nothing was learned"),
-    ):
-        verdict = examine(X[:2000], labels[:2000], fit, (X[2000:], labels[2000:]), np.random.default_rng(0))
-        assert words in str(verdict)
-
-
-def test_what_a_parity_hides_is_not_called_noise() -> None:
-    """Half of a parity's labels is linear; the other half looks random to random heads, but sits in one output."""
-    instance = Instance.generate(Parity(dim=12, heads=6), 0)
-    data = instance.examples(600, 1)
+def test_what_a_parity_hides_is_not_solved() -> None:
+    """Half of a parity's labels is linear; the other half looks random to heads, but sits in one output."""
+    data = Instance.generate(Parity(dim=12, heads=6), 0).examples(600, 1)
     report = Direct(heads=2, starts=1, random_state=0).fit(data.X, data.Y).report_
-    assert not report.noise_floor
     assert report.status != "solved"

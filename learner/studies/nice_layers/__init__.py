@@ -19,7 +19,7 @@ from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from hardness.report import plots
 from hardness.scores import fresh, relative_error
-from learner.last_fit import counting_floor
+from learner.base import counting_floor
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

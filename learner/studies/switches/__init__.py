@@ -1,10 +1,10 @@
 """The study `switches`: what makes parities easy again, each switch with both bounds and what was measured.
 
-From the top: the grid, the lines of the article, its numbers, tables and figures. The trials are in trials.py, games
-and bounds in games.py and bounds.py, the settings of students in tuning.py.
+From the top: the grid, the trials, the lines of the article, its numbers, tables and figures. Bounds and games stand in
+bounds.py and games.py.
 """
 
-from math import ceil, comb, log2, sqrt
+from math import comb, log2, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,40 +15,39 @@ from hardness.engine.task import Task
 from hardness.families.controls import blocks_of
 from hardness.io.rounding import at_least, at_most
 from hardness.report import plots
-from hardness.sq.bounds.parity import window_bound
 from hardness.statistics.means import Mean, mean, slope
-from learner.studies.switches import bounds, tuning
-from learner.studies.switches.tuning import BLOCKS as BLOCKS
-from learner.studies.switches.tuning import SIZE as SIZE
+from learner.studies.switches import bounds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+SIZE, BLOCKS = 6, (1, 2, 3, 6)  # s of the chains, and the sizes g of their blocks; g = s is no help
 CHAIN_TOLERANCE, CHAIN_BITS = 0.05, (12, 14, 16, 18, 20)  # games on chains of n bits
 CHAIN_PLAYED = ("characters", "sign-batch")
 # Of students
 CHAIN_DIMS = {1: (12, 16, 24, 32), 2: (12, 16, 20, 24), 3: (10, 12, 14, 16), 6: (12, 14, 16, 20)}
 CHAIN_CAP, RUNS = 20_000_000, 4  # of taught and of untaught students
+# Settings by g that won the same menu at d = 12, on seeds that are not measured; the runs are tuning.csv
+TUNED = {
+    1: {"rate": 0.03, "batch": 64, "l1": 0.25},
+    2: {"rate": 0.03, "batch": 256, "l1": 0.06},
+    3: {"rate": 0.003, "batch": 64, "l1": 0.01},
+    6: {"rate": 0.003, "batch": 64, "l1": 0.01},
+}
 
 BIASES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 BIAS_SIZE, BIAS_TOLERANCE, BIAS_BITS = 4, 0.02, (12, 14, 16, 20, 24)
 TAUGHT_SIZE, TAUGHT_BIASES, TAUGHT_DIMS, TAUGHT_CAP = 3, (0.0, 0.3, 0.5, 0.7, 0.9), (10, 12, 16), 2_000_000
 
-PARITY_DIMS, PARITY_SIZE = (64, 128, 256, 512), 6
-ROUNDINGS = ((97, 2, 16), (97, 2, 32), (97, 2, 64), (257, 16, 32), (257, 16, 64), (257, 16, 128))  # (q, p, n)
-LAYERS = ((2, 2, 8), (3, 2, 8), (3, 2, 16), (3, 4, 16))  # (m, k, d)
-ASKED = 3  # runs of each
-
 FLIPS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
-NOISY_BITS, NOISY_SIZE, NOISY_TOLERANCE = 20, 4, 0.05
-TRIED = {"sq": 2, "low degree": 5, "elimination": 20, "lattice": 2}  # models of computation, and runs of each
-MOST_TRIES = 200_000  # of elimination
+NOISY_BITS, NOISY_SIZE, NOISY_RUNS = 20, 4, 20
+SHOWN, MOST_TRIES = 20_000, 200_000  # examples that elimination is handed, and the tries that it may take
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games, students, membership learners and the four models; the small grid has a point or two of each."""
-    return [*_chains(quick), *_biased(quick), *_membership(quick), *_noisy(quick)]
+    """Return games, students and elimination; the small grid has a point or two of each."""
+    return [*_chains(quick), *_biased(quick), *_noisy(quick)]
 
 
 def _chains(quick: bool) -> list[Task]:
@@ -61,101 +60,114 @@ def _chains(quick: bool) -> list[Task]:
                 trials.append(Task("nested", {"dim": n + 1, **chain}, solver, {}, 0))
         cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
         for d in CHAIN_DIMS[g][:1] if quick else CHAIN_DIMS[g]:
-            trials += [tuning.task(g, d, tuning.tuned(g), cap, run) for run in range(runs)]
+            budget = {"samples": cap}
+            trials += [Task("nested", {"dim": d, **chain}, student(g), budget, run) for run in range(runs)]
     return trials
+
+
+def student(g: int) -> dict[str, Any]:
+    """Return the solver of chains whose blocks have g bits.
+
+    The untaught one (g = s) is the plain student on the labels as they are. It is the cheaper one: of their signs
+    alone, which is what a chain of one label leaves, it learns nothing from five times as many examples.
+    """
+    if g == SIZE:
+        return {"kind": "learner", "learner": "student", "params": TUNED[g]}
+    params = {"labels": len(blocks_of(SIZE, g)), **TUNED[g]}
+    return {"kind": "learner", "learner": "learner.chain:ChainStudent", "params": params}
 
 
 def _biased(quick: bool) -> list[Task]:
     trials = []
     for mu in (0.0, 0.6) if quick else BIASES:
+        strategy = "products" if mu else "characters"
+        solver = {"kind": "biased", "strategy": strategy, "tolerance": BIAS_TOLERANCE}
         for n in BIAS_BITS[:2] if quick else BIAS_BITS:
-            solver = {
-                "kind": "biased",
-                "strategy": "products" if mu else "characters",
-                "tolerance": BIAS_TOLERANCE,
-            }
             trials.append(Task("parity", {"dim": n + 1, "heads": BIAS_SIZE, "bias": mu}, solver, {}, 0))
-    student: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
+    learner: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
     budget = {"samples": 20_000 if quick else TAUGHT_CAP}
     for mu in (0.5,) if quick else TAUGHT_BIASES:
         for d in TAUGHT_DIMS[:1] if quick else TAUGHT_DIMS:
             params = {"dim": d, "heads": TAUGHT_SIZE, "bias": mu}
-            trials += [Task("parity", params, student, budget, run) for run in range(2 if quick else RUNS)]
+            trials += [Task("parity", params, learner, budget, run) for run in range(2 if quick else RUNS)]
     return trials
-
-
-def _membership(quick: bool) -> list[Task]:
-    cells: list[tuple[str, dict[str, Any]]] = [
-        ("parity", {"dim": d, "heads": PARITY_SIZE}) for d in PARITY_DIMS
-    ]
-    cells += [("rounding", {"dim": n + 1, "modulus": q, "levels": p}) for q, p, n in ROUNDINGS]
-    cells += [("nondegenerate", {"dim": d, "tokens": k, "heads": m}) for m, k, d in LAYERS]
-    if quick:
-        cells = [cell for cell in cells if cell[1]["dim"] <= 33 or cell[0] == "parity"]
-    solver = {"kind": "membership"}
-    return [
-        Task(family, params, solver, {}, run)
-        for family, params in cells
-        for run in range(1 if quick else ASKED)
-    ]
 
 
 def _noisy(quick: bool) -> list[Task]:
-    trials = []
-    for eta in FLIPS[::2] if quick else FLIPS:
-        params = {"dim": NOISY_BITS + 1, "heads": NOISY_SIZE, "flip": eta}
-        for model, runs in TRIED.items():
-            solver = {"kind": model, "tolerance": NOISY_TOLERANCE}
-            trials += [
-                Task("parity", params, solver, {}, run) for run in range(min(runs, 2) if quick else runs)
-            ]
-    return trials
+    solver = {"kind": "elimination", "tolerance": 0.05}
+    params = {"dim": NOISY_BITS + 1, "heads": NOISY_SIZE}
+    flips, runs = (FLIPS[::2], 2) if quick else (FLIPS, NOISY_RUNS)
+    return [Task("parity", {**params, "flip": eta}, solver, {}, run) for eta in flips for run in range(runs)]
 
 
 def seconds(task: Task) -> float:
     """Return the predicted seconds of a trial."""
-    n = int(task.params["dim"]) - 1
-    match task.solver["kind"]:
-        case "learner":
-            g, count = int(task.params.get("block", TAUGHT_SIZE)), int(task.solver["params"].get("labels", 1))
-            spent = min(float(task.budget["samples"]), 4e3 * comb(n, g))
-            return float(0.5 + count * spent * (4e-7 + 3.2e-9 * n * n))
-        case "membership":
-            return 6.0 if task.params.get("levels") == 2 and n > 16 else 1.0
-        case _:
-            return 1.0
+    if task.solver["kind"] != "learner":
+        return 1.0
+    n, g = int(task.params["dim"]) - 1, int(task.params.get("block", TAUGHT_SIZE))
+    spent = min(float(task.budget["samples"]), 4e3 * comb(n, g))
+    return float(0.5 + int(task.solver["params"].get("labels", 1)) * spent * (4e-7 + 3.2e-9 * n * n))
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
     """Run a trial, by the kind of its solver: deterministic in the task and the root seed, but for its time.
 
-    >>> trial(next(t for t in tasks(True) if t.solver["kind"] == "membership"), 0, 60.0).cost
-    63
+    >>> trial(next(t for t in tasks(True) if t.solver["kind"] == "elimination"), 0, 60.0).cost
+    1
     """
-    from learner.studies.switches import trials  # games and attacks take a while to import
+    from hardness.studies.trials import online  # games and attacks take a while to import
 
-    return trials.trial(task, root, guard)
+    if task.solver["kind"] == "learner":
+        return online(task, root, guard)
+    return (_eliminated if task.solver["kind"] == "elimination" else _played)(task, root)
+
+
+def _played(task: Task, root: int) -> Outcome:
+    from hardness import registry
+    from hardness.families.concepts import ParityConcepts
+    from learner.studies.switches import games
+
+    family, solver = registry.get("family", task.family)(**task.params), task.solver
+    if solver["kind"] == "chain":
+        seed, strategy = task.seed(root, "solver"), solver["strategy"]
+        game = games.play_nested(family.dim - 1, family.blocks, strategy, solver["tolerance"], seed=seed)
+    else:
+        game = games.play_biased(
+            ParityConcepts(family.dim - 1, family.size), solver["tolerance"], family.bias
+        )
+    needed = float(f"{game.needed:.6g}")
+    detail = {"needed": needed, "suffice": game.suffice, "remaining": game.remaining}
+    return Outcome(game.status, game.queries, detail)
+
+
+def _eliminated(task: Task, root: int) -> Outcome:
+    """Return the tries of elimination, pooled as for learning parity with noise."""
+    from hardness import registry
+    from hardness.instance import Instance
+
+    family = registry.get("family", task.family)(**task.params)
+    instance, stream = Instance.generate(family, task.seed(root, "instance")), task.seed(root, "examples")
+    data, seed = instance.examples(SHOWN, stream), task.seed(root, "solver") % 2**32
+    attack = registry.get("attack", "gaussian")
+    ended = attack(data.X, data.Y, instance.public(stream), budget=MOST_TRIES, seed=seed)
+    right = ended.secret is None or ended.secret["support"] == instance.secret["support"].tolist()
+    return Outcome(ended.status if right else "wrong", ended.detail.get("tries"))
 
 
 SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the figure of proved bounds
-MODELS = {"sq": "queries", "low degree": "rows", "elimination": "tries"}
-
-
-def cells(rows: "DataFrame", *keys: str) -> "DataFrame":
-    """Return, by cell, the costs of its runs, how many there are, how many were solved, and their geometric mean.
-
-    Runs that crashed or refused have no part. The mean of a censored cell is a lower bound.
-    """
-    judged = rows[rows.status.isin(("solved", "budget")) & rows.cost.notna()]
-    judged = judged.assign(cost=judged.cost.astype(float), won=judged.status == "solved")
-    lines = judged.groupby([*keys]).agg(costs=("cost", list), runs=("won", "size"), solved=("won", "sum"))
-    lines = lines.reset_index()
-    return lines.assign(whole=lines.solved == lines.runs, paid=[mean(costs, True) for costs in lines.costs])
 
 
 def students(rows: "DataFrame", family: str, key: str) -> "DataFrame":
-    """Return the cells of students: of chains by block and d, or of plain parities by bias and d."""
-    return cells(rows[(rows.kind == "learner") & (rows.family == family)], key, "dim")
+    """Return the cells of students, of chains by block and d or of plain parities by bias and d.
+
+    Each has the costs of its runs, how many there are, how many were solved, and their geometric mean; that of a
+    censored cell is a lower bound.
+    """
+    runs = rows[(rows.kind == "learner") & (rows.family == family) & rows.status.isin(("solved", "budget"))]
+    runs = runs.assign(cost=runs.cost.astype(float), won=runs.status == "solved")
+    lines = runs.groupby([key, "dim"]).agg(costs=("cost", list), runs=("won", "size"), solved=("won", "sum"))
+    lines = lines.reset_index()
+    return lines.assign(whole=lines.solved == lines.runs, paid=[mean(costs, True) for costs in lines.costs])
 
 
 def exponent(lines: "DataFrame") -> Mean | None:
@@ -192,7 +204,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     largest = biased[(biased.dim == TAUGHT_DIMS[-1]) & biased.whole].set_index("bias").paid
     least = min(largest.drop(0.0), key=lambda paid: paid.value)
     asked = rows[(rows.kind == "biased") & (rows.dim == BIAS_BITS[-1] + 1)].set_index("bias").cost
-    noisy = cells(rows[rows.kind == "elimination"], "flip").set_index("flip").costs
+    noisy = rows[(rows.kind == "elimination") & (rows.flip == FLIPS[-1])].cost
     return {
         "s": SIZE,
         "n": SHOWN_BITS,
@@ -230,13 +242,11 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         },
         "noise": {
             "n": NOISY_BITS,
-            "s": NOISY_SIZE,
             "flip": FLIPS[-1],
             "factor": round((1 - 2 * FLIPS[-1]) ** -2),
             "tries": round(elimination_tries(FLIPS[-1])),
-            "mean": round(sum(noisy[FLIPS[-1]]) / len(noisy[FLIPS[-1]])),
-            "runs": len(noisy[FLIPS[-1]]),
-            "need": at_least(window_bound(comb(NOISY_BITS, NOISY_SIZE), NOISY_TOLERANCE)),
+            "mean": round(noisy.mean()),
+            "runs": len(noisy),
         },
     }
 
@@ -254,120 +264,62 @@ def _cost(line: Any) -> str:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the students by block and by bias, the games on biased inputs, and what chosen inputs cost."""
-    import pandas as pd
-
-    shown = {}
+    """Return the students by block and by bias."""
+    shown, names = {}, {"block": "g", "bias": "μ", "dim": "d", "examples": "examples, mean of four runs"}
     for name, family, key in (("by_block", "nested", "block"), ("by_bias", "parity", "bias")):
         lines = students(rows, family, key)
         lines = lines.assign(examples=[_cost(line) for line in lines.itertuples()])
-        shown[name] = lines[[key, "dim", "examples"]].rename(
-            columns={"block": "g", "bias": "μ", "dim": "d", "examples": "examples, mean of four runs"}
-        )
-    games = rows[(rows.kind == "biased") & (rows.dim == BIAS_BITS[-1] + 1)].sort_values("bias")
-    shown["by_game"] = pd.DataFrame(
-        {
-            "μ": games.bias,
-            "needed": [at_least(float(value)) for value in games.needed],
-            "asked": games.cost.astype(int),
-            "enough": games.suffice,
-        }
-    )
-    asked = rows[rows.kind == "membership"]
-    keys = ["family", "dim", "heads", "modulus", "levels", "tokens"]
-    grouped = asked.assign(won=asked.status == "solved").groupby(keys, dropna=False)
-    lines = grouped.agg(
-        least=("cost", "min"),
-        most=("cost", "max"),
-        predicted=("predicted", "first"),
-        counted=("floor", "first"),
-        won=("won", "sum"),
-        runs=("won", "size"),
-    ).reset_index()
-    lines["counted"] = [ceil(value) for value in lines.counted]
-    ends = [f"{won} of {runs}" for won, runs in zip(lines.won, lines.runs, strict=True)]
-    lines = lines.assign(solved=ends).drop(columns=["won", "runs"])
-    shown["by_choice"] = lines.rename(
-        columns={
-            "dim": "d",
-            "heads": "m",
-            "modulus": "q",
-            "levels": "p",
-            "tokens": "k",
-            "counted": "by counting",
-        }
-    )
+        shown[name] = lines[[key, "dim", "examples"]].rename(columns=names)
     return shown
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
     """Return what each switch leaves of the bounds, and what students pay with it."""
-    return {
-        "bounds": _bounds_figure(),
-        "students": _students_figure(students(rows, "nested", "block"), students(rows, "parity", "bias")),
-        "noise": _noise_figure(rows),
-    }
+    chains, biased = students(rows, "nested", "block"), students(rows, "parity", "bias")
+    return {"bounds": _bounds_figure(), "students": _students_figure(chains, biased)}
 
 
 def _bounds_figure() -> "Figure":
     """Draw the queries that are proved to be enough, and those needed, at every block size and bias."""
-    figure, axes = plots.panels(1, 2, height=3.3, sharey=True)
-    ends = []
-    for place, g in enumerate(BLOCKS):
-        pairs = [(mu, proved(g, mu)) for mu in BIASES]
-        enough = [(mu, log2(known)) for mu, (_, known) in pairs if known]
-        (line,) = axes[0].plot(*zip(*enough, strict=True), "o-", color=f"C{place}")
-        ends.append((line, f"g = {g}" if g < SIZE else "unaided"))
+    figure, (left, right) = plots.panels(1, 2, height=3.3, sharey=True)
+    enough, needed = [], []
+    for g in BLOCKS:
+        pairs = {mu: proved(g, mu) for mu in BIASES}
+        known = {mu: log2(most) for mu, (_, most) in pairs.items() if most}
+        label = f"g = {g}" if g < SIZE else "unaided"
+        (line,) = left.plot(list(known), list(known.values()), "o-")
+        enough.append((line, label))
+        lows = [log2(max(least, 1.0)) for least, _ in pairs.values()]
+        (line,) = right.plot(BIASES, lows, "o-")
+        needed.append((line, label))
     alone = log2(proved(SIZE, 0.0)[0])
-    axes[0].text(0.95, alone + 0.4, "needed unaided", color="0.35", ha="right")
-    axes[0].axhline(alone, linestyle="--", color="0.35", linewidth=1)
-    axes[0].set(title="enough (proved)", xlabel="bias μ", ylabel="log₂ of the queries")
-    lows = []
-    for place, g in enumerate(BLOCKS):
-        needed = [log2(max(proved(g, mu)[0], 1.0)) for mu in BIASES]
-        (line,) = axes[1].plot(BIASES, needed, "o-", color=f"C{place}")
-        lows.append((line, f"g = {g}" if g < SIZE else "unaided"))
-    axes[1].set(title="needed (proved)", xlabel="bias μ")
-    plots.label_ends(axes[0], ends)
-    plots.label_ends(axes[1], lows)
+    left.text(0.95, alone + 0.4, "needed unaided", color="0.35", ha="right")
+    left.axhline(alone, linestyle="--", color="0.35", linewidth=1)
+    left.set(title="enough (proved)", xlabel="bias μ", ylabel="log₂ of the queries")
+    right.set(title="needed (proved)", xlabel="bias μ")
+    plots.label_ends(left, enough)
+    plots.label_ends(right, needed)
     return figure
 
 
 def _students_figure(chains: "DataFrame", biased: "DataFrame") -> "Figure":
     figure, axes = plots.panels(1, 2, height=3.3)
-    for axis, lines, key, x, name in (
-        (axes[0], chains, "block", "dim", "g = {:.0f}"),
-        (axes[1], biased, "dim", "bias", "d = {:.0f}"),
-    ):
+    for axis, lines, key, x in ((axes[0], chains, "block", "dim"), (axes[1], biased, "dim", "bias")):
         ends = []
         for place, (value, part) in enumerate(lines.groupby(key)):
             whole, lost = part[part.whole], part[~part.whole]
             (line,) = axis.plot(whole[x], [paid.value for paid in whole.paid], "o-", color=f"C{place}")
-            axis.vlines(
-                whole[x], [p.low for p in whole.paid], [p.high for p in whole.paid], color=f"C{place}"
-            )
+            lows, highs = [paid.low for paid in whole.paid], [paid.high for paid in whole.paid]
+            axis.vlines(whole[x], lows, highs, color=f"C{place}")
             for at in lost.itertuples():
                 plots.bound(axis, getattr(at, x), at.paid.value, f"C{place}")
-            label = "untaught" if key == "block" and value == SIZE else name.format(value)
-            ends.append((line, label))
+            label = f"g = {value}" if key == "block" else f"d = {value}"
+            ends.append((line, "untaught" if key == "block" and value == SIZE else label))
         axis.set(yscale="log", xlabel="d" if x == "dim" else "bias μ")
         axis.margins(y=0.12)  # of arrows
         plots.label_ends(axis, ends)
     axes[0].set(title=f"supervised by blocks, s = {SIZE}", ylabel="examples")
     axes[1].set(title=f"biased inputs, s = {TAUGHT_SIZE}")
-    return figure
-
-
-def _noise_figure(rows: "DataFrame") -> "Figure":
-    figure, axis = plots.panels(height=2.8)
-    ends = []
-    for place, (model, unit) in enumerate(MODELS.items()):
-        lines = cells(rows[rows.kind == model], "flip")
-        means = [sum(costs) / len(costs) for costs in lines.costs]
-        (line,) = axis.plot(lines.flip, [value / means[0] for value in means], "o-", color=f"C{2 * place}")
-        ends.append((line, f"{model}: {unit}"))
-    axis.set(yscale="log", xlabel="flip probability η", ylabel="cost over that at η = 0")
-    plots.label_ends(axis, ends)
     return figure
 
 
