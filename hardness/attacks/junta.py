@@ -1,11 +1,12 @@
 """Sparse rounding secrets: labels that depend on few coordinates, found one after the other, and a table of labels."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Progress, Recovery
+from hardness.attacks import Progress, Recovery, Rule
 from hardness.attacks.acceptance import expected_agreement
 from hardness.attacks.equations import Equations, on_equations
 from hardness.attacks.rules import likeliest
@@ -15,6 +16,7 @@ Integers = NDArray[np.int64]
 LEVELS = 4  # that choices of coordinates are made by
 MOST_PATTERNS = 2**22
 ROUNDS = 4  # of choosing each coordinate again
+PAIR_ROWS = 100_000  # that all pairs of coordinates are compared on, at most
 
 
 @on_equations
@@ -22,8 +24,9 @@ def junta(equations: Equations, budget: int | None, seed: int, progress: Progres
     """Learn the labels of a sparse rounding secret: its coordinates, then the level of each of their patterns.
 
     Coordinates are chosen that make levels of the same pattern most alike, one at a time; then each is chosen again
-    beside the others. `budget` bounds these rounds; 4. The secret itself is not sought: where the table is right on
-    rows that had no part in it, `rule` tells labels. `refused` for dense secrets and more than 2^22 patterns.
+    beside the others. Where that finds nothing it begins anew with the pair that levels show most. `budget` bounds
+    the rounds of choosing again; 4. The secret itself is not sought: where the table is right on rows that had no part
+    in it, `rule` tells labels. `refused` for dense secrets and more than 2^22 patterns.
     """
     h, base = equations.sparsity, len(np.unique(equations.a))  # bits, or -1, 0, 1
     if h is None or base**h > MOST_PATTERNS:
@@ -31,17 +34,63 @@ def junta(equations: Equations, budget: int | None, seed: int, progress: Progres
     held_out = len(equations) // 5
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     coarse = known.level * min(LEVELS, known.p) // known.p
-    chosen: list[int] = []
-    for _ in range(h):
-        chosen.append(_next(known.a, coarse, chosen, base))
-    for _ in range(ROUNDS if budget is None else budget):
+    enough = (expected_agreement(fresh) + 1 / fresh.p) / 2
+    for chosen in _beginnings(known.a, coarse, h):
+        chosen = _completed(known.a, coarse, chosen, h, base, ROUNDS if budget is None else budget)
+        rule = _rule(known, chosen, base)
+        agreement = float((next(rule(fresh.a)) == fresh.level).mean())
+        if agreement > enough:
+            break
+    ended = "solved" if agreement > enough else "budget"
+    detail = {"coordinates": sorted(j + 1 for j in chosen), "agreement": agreement}
+    return Recovery(ended, None, len(equations), detail=detail, rule=rule)
+
+
+def _beginnings(a: NDArray[np.int8], level: Integers, h: int) -> Iterator[list[int]]:
+    """Yield coordinates to begin with: none, then the pair that levels (N,) show most."""
+    yield []
+    if h >= 2:
+        yield _best_pair(a[:PAIR_ROWS], level[:PAIR_ROWS])
+
+
+def _best_pair(a: NDArray[np.int8], level: Integers) -> list[int]:
+    """Return the two columns of a (N, n) whose products explain most of the variance of the levels (N,).
+
+    A coordinate whose multiple w_j is near q/2 turns most levels over: without it no other one is seen alone.
+    """
+    features = [a.astype(np.float32)]
+    if (a < 0).any():
+        features.append(features[0] ** 2)
+    unit = [(f - f.mean(axis=0)) / np.maximum(f.std(axis=0), 1e-9) for f in features]
+    shown = (level[:, None] == np.unique(level)).astype(np.float32)
+    shown -= shown.mean(axis=0)
+    explained = np.zeros((a.shape[1], a.shape[1]))
+    for column, first, second in product(shown.T, unit, unit):
+        explained += ((first * column[:, None]).T @ second) ** 2
+    np.fill_diagonal(explained, -1)
+    return [int(j) for j in np.unravel_index(explained.argmax(), explained.shape)]
+
+
+def _completed(
+    a: NDArray[np.int8], level: Integers, chosen: list[int], h: int, base: int, rounds: int
+) -> list[int]:
+    """Return h coordinates: those chosen and the best beside them, then each one chosen again until none changes."""
+    chosen = list(chosen)
+    while len(chosen) < h:
+        chosen.append(_next(a, level, chosen, base))
+    for _ in range(rounds):
         before = sorted(chosen)
         for j in before:
             chosen.remove(j)
-            chosen.append(_next(known.a, coarse, chosen, base))
+            chosen.append(_next(a, level, chosen, base))
         if sorted(chosen) == before:
             break
-    table = np.zeros((base**h, known.p), dtype=np.int64)
+    return chosen
+
+
+def _rule(known: Equations, chosen: list[int], base: int) -> Rule:
+    """Return the rule that gives a pattern of the chosen coordinates its most frequent level among rows known."""
+    table = np.zeros((base ** len(chosen), known.p), dtype=np.int64)
     np.add.at(table, (_patterns(known.a, chosen, base), known.level), 1)
 
     def rule(a: NDArray[np.int8]) -> Iterator[Integers]:
@@ -51,10 +100,7 @@ def junta(equations: Equations, budget: int | None, seed: int, progress: Progres
         second, most = np.take_along_axis(counts, order[:, -2:], axis=1).T
         return likeliest(order[:, -1], order[:, -2], (second + 1) / (most + 1), pattern)
 
-    agreement = float((next(rule(fresh.a)) == fresh.level).mean())
-    right = agreement > (expected_agreement(fresh) + 1 / fresh.p) / 2
-    detail = {"coordinates": sorted(j + 1 for j in chosen), "agreement": agreement}
-    return Recovery("solved" if right else "budget", None, len(equations), detail=detail, rule=rule)
+    return rule
 
 
 def _patterns(a: NDArray[np.int8], chosen: list[int], base: int) -> Integers:

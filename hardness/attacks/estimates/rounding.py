@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb, erfc, exp, inf, log, log2, pi, sqrt
+from math import comb, erfc, exp, inf, log2, pi, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.attacks import Public, bkw_cost, lattice_cost
 from hardness.attacks.cost import (
@@ -16,6 +17,7 @@ from hardness.attacks.cost import (
     rows_a_candidate,
 )
 from hardness.attacks.estimates import parity
+from hardness.attacks.junta import LEVELS
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.linear import HiddenVector
 from hardness.gadgets.modular import preimages
@@ -23,6 +25,10 @@ from hardness.sq.bounds.rounding import FEW_HEADS, log2_window_bound
 
 WHOLE = 1e-3  # error mass of few heads up to which what needs whole labels is priced
 NO_HEADS = 2.0**-60  # error mass below which heads are no fewer than labels want
+SECRETS = 101  # sparse ones drawn, of which the median counts
+HARMONICS = 64  # of a label that are looked at
+AT_ONCE = 64  # coordinates, at most
+TINY = 1e-300  # what stands for 0 in a logarithm
 OFFSETS = 16  # places of the secret's mean between two turns of the levels
 MEASURED = "2^30 operations to a second of one core, held to measured seconds; rows free"
 
@@ -58,7 +64,8 @@ def lines(public: Public, tolerance: float) -> list[Line]:
         ),
         (
             "junta",
-            "the coordinates of a sparse secret one after the other, then a table of labels; junta.py",
+            "the coordinates of a sparse secret, the first or first few at once, then a table of labels: median over "
+            "secrets; junta.py, which begins with one or two",
             lambda: _junta(it),
         ),
         (
@@ -193,29 +200,47 @@ def _elimination(it: _Rounded) -> Log2Cost | str:
 
 
 def _junta(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of C(n, k) correlations with products of k coordinates, the best k, and a table of 2^h labels.
+    """Return the cost of C(n, k) correlations with products of k coordinates, and of a table of 2^h (3^h) labels.
 
-    A label of h coordinates has variance r^(h-k) (1-r)^k on the products of k of them, in the mean over secrets, r
-    being the mean of |E exp(2πi a w_j u_j/q)|² over w_j != 0: half of it for diag, 3/8 for dot, where q is large. Many
-    secrets show less than the mean, with dot above all, and cost some bits more.
+    Some secrets show far more than others: k is the best one for each of those drawn, the cost their median.
     """
-    h, n, q = it.weight, it.n, it.q
+    h, n = it.weight, it.n
     if h is None:
         return "the secret is dense"
-    r = (q * (3 / 8 if it.dot else 1 / 2) - 1) / (q - 1)
+    log2_shown = _log2_shown(it, h)
+    log2_products = np.array([log2(comb(n, k)) for k in range(1, log2_shown.shape[1] + 1)])
+    rows = np.array([log2_rows_to_test(2 * products, 1.0) + 1 for products in log2_products]) - log2_shown
+    time = log2_products + rows
+    secret = int(time.min(axis=1).argsort()[SECRETS // 2])
+    best = int(time[secret].argmin())
     log2_patterns = h * log2(3 if it.dot else 2)
-    best = UNREACHED
-    for k in range(1, min(h, 64) + 1):
-        if r <= 0 and k < h:
-            continue
-        log2_signal = (
-            ((h - k) * log2(r) if k < h else 0) + k * log2(1 - r) - 4 * (pi * it.noise / q) ** 2 / log(2)
-        )
-        log2_products = log2(comb(n, k))
-        rows = max(log2_rows_to_test(2 * log2_products, 1.0) + 1 - log2_signal, log2_patterns + 3)
-        if log2_products + rows < best.time:
-            best = Log2Cost(log2_products + rows, max(log2_products, log2_patterns), rows + 1)
-    return best
+    samples = max(float(rows[secret, best]), log2_patterns + 3)
+    return Log2Cost(
+        max(float(time[secret, best]), log2(n * h) + samples),
+        max(float(log2_products[best]), log2_patterns),
+        samples + 1,
+    )
+
+
+def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:
+    """Return log2 of the share of a label's variance on the best products of k = 1, 2, ... of h coordinates.
+
+    The shape is (secrets, k). The c-th harmonic of a label has the share Π r_j Π (1 - r_i) of its variance there, i
+    over the k coordinates and j over the others: r_j = |E exp(2πi c w_j a_j/q)|² is cos²(π c w_j/q) for diag, its
+    square for dot. The k coordinates with the least r are the best.
+    """
+    c = np.arange(1, min(HARMONICS, max(it.q // 2, 1)) + 1)
+    p = min(it.p, LEVELS)
+    # Of the variance of the indicator of one of p levels, with the noise's damping
+    share = 2 * p**2 / (p - 1) * (np.sin(pi * c / p) / (pi * c)) ** 2
+    share *= np.exp(-((2 * pi * c * it.noise / it.q) ** 2))
+    w = np.random.default_rng(0).integers(1, it.q, (SECRETS, 1, h)) / it.q
+    r = np.sort(np.cos(pi * c[:, None] * w) ** (4 if it.dot else 2), axis=2)
+    among = np.log2(np.maximum(1 - r, TINY)).cumsum(axis=2)
+    left = np.log2(np.maximum(r, TINY))
+    beside = left.sum(axis=2, keepdims=True) - left.cumsum(axis=2)
+    log2_shares = among + beside + np.log2(np.maximum(share, TINY))[:, None]
+    return np.asarray(log2_shares.max(axis=1)[:, :AT_ONCE])
 
 
 def _few_heads(it: _Rounded) -> Log2Cost | str:
