@@ -29,6 +29,8 @@ HEADS, MOST, FRESH = 1000, 4096, 1500
 COUNTS, QUICK_COUNTS = (64, 128, 256, 512, 1024, 2048, MOST), (64, 256, 1024)
 SIZES, QUICK_SIZES = (62, 250, 4000), (250,)  # heads, at AT examples
 AT = 1024
+DIMS, RATE_COUNTS, RATE_RUNS = (8, 32), (64, 128, 256, 512, 1024, 2048), 3  # beside DIM, to see a rate
+RATE_TARGET, RATE_ERROR = "f2", 2 / 3
 TARGETS = ("f1", "f2", "f4", "g11", "g21", "g31", "g41")
 PLAIN, BARE, BIAS = "RFA", "RFA without constant", 8.0
 BIASED, RIVAL = f"RFA biased {BIAS:g}:1", "RFMLP, as many trained"
@@ -38,22 +40,31 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
     BIASED: {"bias": BIAS},
     BARE: {"augment": False},
     "RFA with softmax": {"activation": "softmax"},
-    RIVAL: {"neurons": DIM + 1},
+    RIVAL: {},
     "RFMLP, as many neurons": {"neurons": 1},
 }
+PAIRS = "network on pairs"  # of query and key, averaged over the keys; as many trained weights
+CONTROLLED = 2048  # examples up to which it is tried
 Array = NDArray[np.float64]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every model at every number of examples, and few to infinitely many heads at `AT` examples."""
+    """Return every model at every number of examples, few to infinitely many heads, and two other dimensions."""
     counts, sizes = (QUICK_COUNTS, QUICK_SIZES) if quick else (COUNTS, SIZES)
     curves = [(name, HEADS, n) for name in MODELS for n in counts]
+    curves += [(PAIRS, HEADS, n) for n in counts if n <= CONTROLLED]
     heads = [(name, size, AT) for name in (PLAIN, BIASED) for size in sizes]
+    rates = [(name, d, n) for name in (PLAIN, RIVAL, PAIRS) for d in DIMS for n in RATE_COUNTS]
     return [
-        Task("key-averages", {"dim": DIM, "keys": KEYS}, {"model": name, "heads": size}, {"samples": n}, r)
+        _task(name, DIM, size, n, r)
         for name, size, n in [*curves, *heads, (PLAIN, None, AT)]
         for r in range(3 if quick else 5)
-    ]
+    ] + [_task(name, d, HEADS, n, r) for name, d, n in rates if not quick for r in range(RATE_RUNS)]
+
+
+def _task(name: str, dim: int, heads: int | None, examples: int, repetition: int) -> Task:
+    params = {"dim": dim, "keys": KEYS}
+    return Task("key-averages", params, {"model": name, "heads": heads}, {"samples": examples}, repetition)
 
 
 def seconds(task: Task) -> float:
@@ -61,7 +72,9 @@ def seconds(task: Task) -> float:
     n, heads = float(task.budget["samples"]), task.solver["heads"]
     if heads is None:
         return 6.0
-    return float(0.2 + 7e-11 * n * n * heads + 9e-11 * n**3 + 2e-7 * n * heads)
+    slow = 20 if task.solver["model"] == PAIRS else 1
+    width = task.params["dim"] / DIM
+    return float(0.2 + 7e-11 * n * n * heads * width + 9e-11 * n**3 + 2e-7 * n * heads * width * slow)
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -73,17 +86,18 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     True
     """
     rng = np.random.default_rng(task.shared().seed(root, "examples"))
-    b, X, n = rng.normal(size=DIM), sphere(MOST + FRESH, rng), int(task.budget["samples"])
+    d, n = task.params["dim"], int(task.budget["samples"])
+    b, X = rng.normal(size=d), sphere(MOST + FRESH, rng, d)
     Y = np.stack([target(name, X, b / np.linalg.norm(b)) for name in TARGETS], axis=1)
-    learner = model(task.solver["model"], task.solver["heads"], task.seed(root, "solver") % 2**32)
+    learner = model(task.solver["model"], task.solver["heads"], d, task.seed(root, "solver") % 2**32)
     wrong = learner.fit(X[:n], Y[:n]).predict(X[MOST:]) - Y[MOST:]
     error = np.mean(wrong**2, axis=0) / Y[MOST:].var(axis=0)
     return Outcome("solved", n, {"error": dict(zip(TARGETS, error.tolist(), strict=True))})
 
 
-def sphere(count: int, rng: np.random.Generator) -> Array:
-    """Draw a query and sixteen keys (count, 17, 16), uniform on the sphere."""
-    X = rng.normal(size=(count, KEYS + 1, DIM))
+def sphere(count: int, rng: np.random.Generator, dim: int = DIM) -> Array:
+    """Draw a query and sixteen keys (count, 17, dim), uniform on the sphere."""
+    X = rng.normal(size=(count, KEYS + 1, dim))
     return np.asarray(X / np.linalg.norm(X, axis=2, keepdims=True))
 
 
@@ -94,10 +108,15 @@ def target(name: str, X: Array, b: Array) -> Array:
     return np.asarray(y.mean(axis=1) / y.mean(axis=1).std())
 
 
-def model(name: str, heads: int | None, random_state: int) -> "RidgeLearner":
-    """Return the learner called `name`, with what `heads` heads train."""
+def model(name: str, heads: int | None, dim: int, random_state: int) -> "RidgeLearner":
+    """Return the learner called `name`, with what `heads` heads on tokens of `dim` numbers and a 1 train."""
     from learner.regression import RandomFeatureAttention, RandomFeatureMLP
+    from learner.studies.random_features.pairs import RandomFeaturePairs
 
+    if name == PAIRS:
+        return RandomFeaturePairs((dim + 1) * (heads or 0), random_state=random_state)
+    if name == RIVAL:
+        return RandomFeatureMLP((dim + 1) * (heads or 0), random_state=random_state)
     options = dict(MODELS[name])
     if "neurons" in options:
         return RandomFeatureMLP(options["neurons"] * (heads or 0), random_state=random_state)
@@ -136,7 +155,7 @@ def moment(power: int) -> Fraction:
 def errors(rows: "DataFrame") -> "DataFrame":
     """Return the test errors, a line a target and run: target, model, heads, samples, repetition, error."""
     runs = rows.rename(columns={f"error.{name}": name for name in TARGETS})
-    return runs.melt(["model", "heads", "samples", "repetition"], list(TARGETS), "target", "error")
+    return runs.melt(["dim", "model", "heads", "samples", "repetition"], list(TARGETS), "target", "error")
 
 
 def error_of(table: "DataFrame", name: str, model: str, n: int = MOST) -> Mean:
@@ -149,9 +168,27 @@ def gap(table: "DataFrame", name: str, n: int, other: tuple[str, int], model: st
     return mean((_runs(table, name, model, n) - _runs(table, name, *other)).tolist())
 
 
-def _runs(table: "DataFrame", name: str, model: str, n: int) -> Any:
+def _runs(table: "DataFrame", name: str, model: str, n: int, dim: int = DIM) -> Any:
     chosen = table[(table.target == name) & (table.model == model) & (table.heads == HEADS)]
-    return chosen[chosen.samples == n].set_index("repetition").error.sort_index()
+    chosen = chosen[(chosen.samples == n) & (chosen.dim == dim)]
+    return chosen.set_index("repetition").error.sort_index()
+
+
+def reached(table: "DataFrame", model: str) -> list[tuple[float, float]]:
+    """Return (d, examples) of each run: where the error on `RATE_TARGET` falls to `RATE_ERROR`, on a straight line.
+
+    The line joins logarithms of examples. Runs that stay above it are left out.
+    """
+    points = []
+    for d in sorted({DIM, *DIMS}):
+        curves = [_runs(table, RATE_TARGET, model, n, d) for n in RATE_COUNTS]
+        for repetition in curves[0].index:
+            curve = [float(errors[repetition]) for errors in curves]
+            last = max((i for i, error in enumerate(curve) if error > RATE_ERROR), default=-1)
+            if 0 <= last < len(curve) - 1:
+                part = (curve[last] - RATE_ERROR) / (curve[last] - curve[last + 1])
+                points.append((d, RATE_COUNTS[last] * (RATE_COUNTS[last + 1] / RATE_COUNTS[last]) ** part))
+    return points
 
 
 def least_examples(table: "DataFrame", name: str) -> int:
