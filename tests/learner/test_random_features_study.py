@@ -9,8 +9,8 @@ from learner.studies.random_features import DIM, STUDY, TARGETS, linear_error, s
 def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions_others() -> None:
     tasks = STUDY.tasks(False)
     assert len({task.identity for task in tasks}) == len(tasks) > 0
-    seeds = {(t.repetition, t.shared().seed(0, "examples")) for t in tasks}
-    assert len(seeds) == len({repetition for repetition, _ in seeds}) > 1
+    seeds = {(t.params["dim"], t.repetition, t.shared().seed(0, "examples")) for t in tasks}
+    assert len(seeds) == len({(dim, repetition) for dim, repetition, _ in seeds}) > 1
 
 
 def test_the_error_of_the_best_linear_function_is_that_of_least_squares_on_many_examples() -> None:
