@@ -1,10 +1,9 @@
-"""Numbers and main tables of stress, recomputed from rows.csv and timings.csv: csv and json, nothing of the lab."""
+"""Numbers and main tables of stress, recomputed from rows.csv: arithmetic and json, nothing of the lab."""
 
-import csv
 import json
 from collections import Counter, defaultdict
 from math import comb, exp, floor, inf, log, log2
-from statistics import median_high
+from statistics import fmean, median_high
 
 import pytest
 from committed import ROOT, Row, article_tables, rows, summary
@@ -45,11 +44,6 @@ def middle(runs: list[Row]) -> float:
 
 def never_fitted(row: Row) -> bool:
     return (row["status"], row["cost"], row["detail.limit"]) == ("budget", "0", "multiply-adds")
-
-
-def times() -> dict[str, dict[str, str]]:
-    with (ROOT / "reports" / "stress" / "timings.csv").open(newline="", encoding="utf-8") as file:
-        return {line["identity"]: line for line in csv.DictReader(file)}
 
 
 def test_who_solves_how_many() -> None:
@@ -115,32 +109,20 @@ def test_what_solved_each_kind_and_what_is_proved() -> None:
         assert float(proved) == pytest.approx(floor(10 * exact) / 10, rel=0.004)
 
 
-def test_the_ranks() -> None:
-    spent, groups = times(), defaultdict(list)
+def test_what_each_learner_solves() -> None:
+    groups = defaultdict(list)
     for row in of("learner"):
         groups[row["params.tier"], name_of(row)].append(row)
-    standing = {}
-    for (tier, name), runs in groups.items():
-        won = [row for row in runs if row["status"] == "solved"]
-        if won:
-            logs = [
-                [log(int(row["cost"])), log(float(spent[row["identity"]]["reference_seconds"]))]
-                for row in won
-            ]
-            means = [exp(sum(column) / len(won)) for column in zip(*logs, strict=True)]
-            standing[tier, name] = (-len(won), *means)
-    table = article_tables("stress")[2]
-    assert len(table) - 1 == len(standing)
-    for tier, name, _, share, examples, rank, cpu, rank_by_cpu in table[1:]:
-        won, *means = standing[tier, name]
-        assert share == f"{-won} of {len(groups[tier, name])}"
-        rivals = [value for (other, _), value in standing.items() if other == tier]
-        for i, (mean, place) in enumerate(((examples, rank), (cpu, rank_by_cpu))):
-            assert float(mean.replace(",", "")) == pytest.approx(means[i], rel=0.006)
-            ahead = [
-                rival for rival in rivals if (rival[0], round(rival[1 + i], 9)) < (won, round(means[i], 9))
-            ]
-            assert int(place) == 1 + len(ahead)
+    table = article_tables("stress")[2][1:]
+    won = {
+        place: [int(run["cost"]) for run in runs if run["status"] == "solved"]
+        for place, runs in groups.items()
+    }
+    assert {(tier, name) for tier, name, *_ in table} == {place for place, costs in won.items() if costs}
+    for tier, name, _, share, examples in table:
+        costs = won[tier, name]
+        assert share == f"{len(costs)} of {len(groups[tier, name])}"
+        assert float(examples.replace(",", "")) == pytest.approx(exp(fmean(map(log, costs))), rel=0.006)
 
 
 def test_bounds_of_learners_that_were_stopped() -> None:
@@ -159,22 +141,3 @@ def test_bounds_of_learners_that_were_stopped() -> None:
         "below": stopped - len(above),
         "above": ", ".join(above),
     }
-
-
-def test_seconds_and_games() -> None:
-    numbers, spent, games = summary("stress")["numbers"], times(), of("game")
-    quickest: dict[str, float] = defaultdict(lambda: inf)
-    for row in of("learner"):
-        if (row["status"], row["params.tier"]) == ("solved", "frontier"):
-            name = row["params.instance"]
-            quickest[name] = min(quickest[name], float(spent[row["identity"]]["seconds"]))
-    assert numbers["quickest"] == f"{max(quickest.values()):.3f}"
-    longest = max(
-        float(spent[row["identity"]]["seconds"]) for row in of("attack") if row["status"] == "solved"
-    )
-    assert numbers["attacks"]["seconds"] == f"{longest:.3f}"
-    longer = [row for row in of("learner") if row["detail.counted"] == "True"]
-    longer = [row for row in longer if float(spent[row["identity"]]["reference_seconds"] or 0) > 6]
-    assert (numbers["longer"]["runs"], {name_of(row) for row in longer}) == (len(longer), {"direct"})
-    won = sum(row["status"] == "solved" for row in games)
-    assert (numbers["games"]["won"], numbers["games"]["played"]) == (won, len(games))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import check_refused, run_command
-from pandas import DataFrame
 from tutorial import blocks
 
 from hardness import registry
@@ -169,27 +168,6 @@ def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     written(folder, tasks, outcome)
     return folder
-
-
-def test_ranks_are_by_solved_layers_and_then_by_the_mean_cost() -> None:
-    """Three layers and four learners, whose ranks by examples and by CPU differ."""
-    runs = {
-        "a": [(4, 9.0), (16, 9.0), None],
-        "b": [(8, 1.0), (8, 1.0), None],
-        "c": [(99, 5.0)] * 3,
-        "d": [None] * 3,
-    }
-    lines = [
-        {"tier": "easy", "solver": name, "learner": name, "solved": run is not None}
-        | dict(zip(("cost", "reference_seconds"), run or (512, 2.0), strict=True))
-        for name, ends in runs.items()
-        for run in ends
-    ]
-    table = grid.ranks(DataFrame(lines)).set_index("solver")
-    assert table.rank_examples.to_dict() == {"c": 1, "a": 2, "b": 2, "d": 4}
-    assert table.rank_cpu.to_dict() == {"c": 1, "b": 2, "a": 3, "d": 4}
-    assert table.solved.to_dict() == {"c": 3, "a": 2, "b": 2, "d": 0}
-    assert table.examples["a"] == pytest.approx(8)
 
 
 def test_a_budget_below_one_fit_is_told_apart_from_a_fit_that_was_ended() -> None:

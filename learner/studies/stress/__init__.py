@@ -23,7 +23,6 @@ from hardness.evaluation.until import LEAST, Ending, evaluations, lives, multipl
 from hardness.evaluation.worker import opening
 from hardness.families.parity import Parity
 from hardness.instance import Instance, suite
-from hardness.io.rounding import at_least, at_most
 from hardness.report import plots
 from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh
 from hardness.studies.trials import solver_of
@@ -284,12 +283,7 @@ KNOWS = {
     "low-degree": "nothing",
     "mlp": SET,
 }
-AIDED = (
-    "diagonal",
-    "sgd",
-    "student",
-    "mlp",
-)  # are handed structure, or have settings chosen on hidden parities
+AIDED = ("diagonal", "sgd", "student", "mlp")  # handed structure, or settings chosen on hidden parities
 CELL = ["layers", "solver"]
 
 
@@ -327,31 +321,19 @@ def stopped_after(learners: "DataFrame") -> "Series[float]":
     return groups.cost.agg(lambda costs: float(median_high(costs)))[most]
 
 
-def ranks(learners: "DataFrame") -> "DataFrame":
-    """Return a line a tier and learner: solved, ranks, and geometric means of what the solved runs paid.
-
-    One ranks above another that solved less, or as many at a larger mean, of examples or of reference seconds.
-    """
-    logs = learners.assign(
-        examples=np.log(learners.cost.astype(float).where(learners.solved)),
-        cpu=np.log(learners.reference_seconds.astype(float).where(learners.solved)),
-    )
-    table = logs.groupby(["tier", "solver"]).agg(
-        learner=("learner", "first"),
+def by_learner(learners: "DataFrame") -> "DataFrame":
+    """Return a line a tier and learner that solved something there: how much, and the geometric mean of examples."""
+    logs = learners.assign(examples=np.log(learners.cost.astype(float).where(learners.solved)))
+    table = logs.groupby(["tier", "solver"], as_index=False).agg(
+        knows=("learner", lambda names: KNOWS.get(names.iloc[0], "")),
         runs=("solved", "size"),
-        solved=("solved", "sum"),
+        won=("solved", "sum"),
         examples=("examples", "mean"),
-        cpu=("cpu", "mean"),
     )
-    table[["examples", "cpu"]] = np.exp(table[["examples", "cpu"]])
-    for currency in ("examples", "cpu"):
-        keys = [*zip(-table.solved, table[currency], strict=True)]
-        tiers = table.index.get_level_values("tier")
-        table[f"rank_{currency}"] = [
-            1 + sum(other < key for other, at in zip(keys, tiers, strict=True) if at == tier)
-            for key, tier in zip(keys, tiers, strict=True)
-        ]
-    return table.reset_index().sort_values(["tier", "rank_examples", "solver"])
+    table = table[table.won > 0].sort_values(["tier", "won", "examples"], ascending=[True, False, True])
+    table["solved"] = [f"{won} of {runs}" for won, runs in zip(table.won, table.runs, strict=True)]
+    table["examples"] = np.exp(table.examples)
+    return table[["tier", "solver", "knows", "solved", "examples"]].rename(columns={"solver": "learner"})
 
 
 def null(family: str, params: Mapping[str, Any], learner: str) -> int | None:
@@ -388,13 +370,10 @@ def stopped_below(learners: "DataFrame") -> dict[str, Any]:
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
-    learners, attacks, games = (board(rows, kind) for kind in ("learner", "attack", "game"))
+    learners, attacks = board(rows, "learner"), board(rows, "attack")
     provable = learners[learners.learner == PROVABLE]
     hidden = provable[provable.family != RANDOM]
     by_rank = hidden.reason.str.contains("projection matrices sum to")
-    longer = learners[learners.counted.eq(True) & (learners.reference_seconds > WORK / MULTIPLY_ADDS)]
-    won = learners[learners.solved]
-    quickest = won[won.tier == "frontier"].groupby("instance").seconds.min()
     endings = learners.ending.value_counts()
     return {
         "provable": {
@@ -410,27 +389,13 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "solved": int(attacks[attacks.solved].instance.nunique()),
             "instances": int(attacks.instance.nunique()),
             "handed": ATTACKED,
-            "seconds": at_most(float(attacks[attacks.solved].seconds.max())),
         },
         "runs": {"all": len(learners)} | {name.replace(" ", "_"): int(n) for name, n in endings.items()},
         "examples": [int(learners.samples.min()), int(learners.samples.max())],
         "work": WORK // 10**9,
         "judged": JUDGED,
         "null": stopped_below(learners),
-        "quickest": at_most(float(quickest.max())),
-        "longer": {
-            "runs": len(longer),
-            "who": ", ".join(longer.solver.unique()),
-            "low": at_least(float(longer.reference_seconds.min())),
-            "high": at_most(float(longer.reference_seconds.max())),
-        },
-        "games": {
-            "strategies": int(games.solver.nunique()),
-            "played": len(games),
-            "won": int(games.solved.sum()),
-            "tau": TOLERANCE,
-            "sets": SETS,
-        },
+        "tau": TOLERANCE,
         "passes": PASSES,
         "least": LEAST,
     }
@@ -449,28 +414,13 @@ def _solved_in(tier: str, learners: "DataFrame", attacks: "DataFrame") -> dict[s
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return what solves each kind of layers, the ranks of learners, the attacks and the strategies."""
+    """Return what solves each kind of layers, and what each learner solves."""
     import pandas as pd
 
     learners, attacks, games = (board(rows, kind) for kind in ("learner", "attack", "game"))
-    order = ranks(learners)
-    order = order[order.solved > 0]
     return {
         "by_kind": pd.DataFrame(_by_kind(learners, attacks, games)),
-        "by_learner": pd.DataFrame(
-            {
-                "tier": order.tier,
-                "learner": order.solver,
-                "knows": order.learner.map(KNOWS),
-                "solved": [f"{won} of {runs}" for won, runs in zip(order.solved, order.runs, strict=True)],
-                "examples": order.examples,
-                "rank": order.rank_examples,
-                "reference seconds": order.cpu,
-                "rank by CPU": order.rank_cpu,
-            }
-        ),
-        "by_attack": pd.DataFrame(_by_attack(attacks)),
-        "by_strategy": pd.DataFrame(_by_strategy(games)),
+        "by_learner": by_learner(learners),
     }
 
 
@@ -516,29 +466,6 @@ def _queries(entry: suite.Entry) -> float | None:
     concepts = class_of(families.build(entry.family, entry.params))
     bound = adversary_bounds(concepts, TOLERANCE, float(entry.params.get("flip", 0.0))).get("window", 0.0)
     return floor(10 * log2(bound)) / 10 if bound > 1 else None
-
-
-def _by_attack(attacks: "DataFrame") -> list[dict[str, Any]]:
-    lines = []
-    for name, runs in attacks.groupby("solver"):
-        won = runs[runs.solved]
-        lines.append(
-            {
-                "attack": name,
-                "solved": f"{len(won)} of {len(runs)}",
-                "refused": int((runs.status == "refused").sum()),
-                "layers": ", ".join(won.layers.unique()),
-                "rows used": f"{won.cost.min():,} to {won.cost.max():,}",
-            }
-        )
-    return lines
-
-
-def _by_strategy(games: "DataFrame") -> list[dict[str, Any]]:
-    """Return the queries of won games by strategy and kind of layers; those of others as a lower bound."""
-    asked = {(at.solver, at.layers): f"{at.cost:,}" if at.solved else "–" for at in games.itertuples()}
-    kinds = games.layers.unique()
-    return [{"strategy": name, **{layers: asked[name, layers] for layers in kinds}} for name in STRATEGIES]
 
 
 SHADES = {"all": "C0", "some": "0.72", "budget": "0.9", "refused": "white", "never fitted": "white"}
