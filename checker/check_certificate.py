@@ -147,41 +147,6 @@ def theorem_b(k, tau):
     return asked
 
 
-def read_spectrum(record, lam):
-    """Words and N of a class of two-valued labels, once lam - Gram is found positive semidefinite off the constants."""
-    if "labels" in record:  # +-1 at inputs of given weights
-        weights, labels = fields(record, "weights labels")
-        plain = all(len(row) == len(weights) and set(row) <= {1, -1} for row in labels)
-        expect(plain and len(labels) <= 256 and all(whole(w, 1) for w in weights), "labels are +-1, weights positive")
-        p, q, total = lam.numerator, lam.denominator, sum(weights)  # q sum(w) (lam - Gram), an integer matrix
-        spend(len(labels) ** 2 * len(weights) * (2 + total.bit_length() // 200))
-        need(len(set(map(tuple, labels))) == len(labels), "two of the label functions are equal: they are one concept")
-        scaled = [[w * x for w, x in zip(weights, row)] for row in labels]
-        m = [[-q * sum(x * y for x, y in zip(f, g)) for g in labels] for f in scaled]
-        for i, row in enumerate(m):
-            row[i] += p * total
-        ends = m.pop()  # in the basis e_i - e_N, from the diagonal on
-        m = [[x - row[-1] - y + ends[-1] for x, y in zip(row[i:-1], ends[i:])] for i, row in enumerate(m)]
-        last = 1
-        while m:  # Bareiss: entries are minors; pivots are not negative, and one that is 0 stands before an empty row
-            (d, *row), *rest = m
-            need(d > 0 or (d == 0 and not any(row)), f"{lam} - Gram is not positive semidefinite off the constants")
-            spend(len(m) ** 2 * (5 + (d.bit_length() // 140) ** 2))
-            if d:
-                rest = [[(d * x - row[i] * y) // last for x, y in zip(r, row[i:])] for i, r in enumerate(rest)]
-            m, last = rest, d or last
-        return f"{len(labels)} listed label functions", len(labels)
-    n, s, mean = fields(record, "n s mean")  # parities of bits of that mean: the Johnson scheme
-    expect(whole(n) <= 256, "biased bits are at most 256")
-    (words, _, _, size), mu, low = read_class({"n": n, "sizes": [s]}), rational(mean, 20), min(s, n - s)
-    spend(40 * low**3)
-    term = lambda j, i, t: (-1) ** t * comb(j, t) * comb(s - j, i - t) * comb(n - s - j, i - t)
-    relation = lambda j, i: mu ** (2 * i) * sum(term(j, i, t) for t in range(i + 1))
-    top = max((sum(relation(j, i) for i in range(low + 1)) for j in range(1, low + 1)), default=0)
-    need(abs(mu) < 1 and top <= lam, f"the top eigenvalue is {top}, not at most {lam}")
-    return f"{words} of mean {mean}", size
-
-
 def check_transcript(tau, record):
     family, queries, concepts, tables, asked, answers = fields(record, "family queries concepts tables asked answers")
     words, n, sizes, _ = read_class(family)
@@ -197,14 +162,9 @@ def check_transcript(tau, record):
 
 def check_bound(tau, record):
     family, concepts, queries, by = fields(record, "family concepts queries by")
-    if by == "theorem B":
-        words, _, _, size = read_class(family)
-        proved = theorem_b(size, tau)
-    else:
-        words, size = read_spectrum(family, rational(by))
-        lost, by = ceil(rational(by) / (8 * tau**2)) - 1, f"lemma L with eigenvalues up to {by}"
-        need(lost > 0, "no query separates two concepts, so there is no number to state")
-        proved = ceil(Fraction(size - 1, lost))
+    words, _, _, size = read_class(family)
+    expect(by == "theorem B", "the only source of a bound is theorem B")
+    proved = theorem_b(size, tau)
     need(whole(concepts) == size, f"the class has {size} concepts, not {concepts}")
     need(whole(queries) <= proved, f"{by} gives {proved} queries, not {queries}")
     return f"to identify the hidden one of {words} for sure takes at least {queries} queries in the worst case, by {by}"

@@ -4,7 +4,6 @@ An attack is a function ``attack(X, Y, public, *, budget, seed) -> Recovery`` re
 `hardness.attacks`. It is handed what an examples file holds and nothing else.
 """
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -68,12 +67,3 @@ class Attack(Protocol):
         seed: int = 0,
         progress: Progress | None = None,
     ) -> Recovery: ...
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Outcome":  # until 0.4: plug-in attacks return it under this name
-        warnings.warn(
-            "hardness.attacks.Outcome is hardness.attacks.Recovery now", DeprecationWarning, stacklevel=2
-        )
-        return Recovery
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

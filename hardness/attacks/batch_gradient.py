@@ -4,18 +4,18 @@ The lab makes gradients; `decode` is the attacker, who receives them, n, s and t
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Progress, Public, Recovery
+from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import accepts
-from hardness.attacks.equations import Equations, hidden, on_equations
+from hardness.attacks.equations import Equations, on_equations
 from hardness.attacks.gaussian import solve2
 from hardness.errors import InputError
+from hardness.families.linear import Hidden
 from hardness.instance import Instance
 
 BATCH = 64
@@ -24,43 +24,36 @@ SPARE = 13  # batches beyond n: the rank is short with probability below 2^-13 (
 FLIPPED = "labels are flipped: the equations of batches hold for exact labels only"
 
 
-def mean_gradient(
-    rows: Equations, noise: float = 0.0, rng: np.random.Generator | None = None
-) -> NDArray[np.float64]:
-    """The gradient (n + 1,) of the mean of (f(v) - y)^2/2 over `rows`, f(v) = theta_0 + <theta, v>, at theta = 0.
-
-    `noise` is the standard deviation of a Gaussian that is added to every entry, drawn from `rng`.
+def mean_gradient(rows: Equations) -> NDArray[np.float64]:
+    """Return the gradient (n + 1,) of the mean of (f(v) - y)²/2 over `rows`, f(v) = θ_0 + ⟨θ, v⟩, at θ = 0.
 
     >>> mean_gradient(Equations(np.array([[0, 1], [1, 1]], np.int8), np.array([0, 1]), 2, 2))
     array([-0., -1., -0.])
     """
     v = 1.0 - 2 * (rows.a & 1)
     y = 1.0 - 2 * rows.level
-    exact = -np.append(y.mean(), y @ v / len(y))
-    return exact if rng is None else exact + noise * rng.standard_normal(len(exact))
+    return -np.append(y.mean(), y @ v / len(y))
 
 
 def decode(gradients: NDArray[np.float64], batch: int, s: int) -> NDArray[np.int64] | None:
-    """The hidden set of s bits, as w (n,) of 0 and 1, from mean gradients (K, n + 1) of batches; None if not unique.
+    """Return the set of s bits, as w (n,) of 0 and 1, from mean gradients (K, n + 1) of batches; None if not unique.
 
     N_j = (B + B g_j)/2 counts the rows with y v_j = -1 (y = -1 for j = 0). Sum_(j in S) N_j = (s + 1) N_0 mod 2, and
     sum_(j in S) 1 = s mod 2 is one equation more.
     """
     counts = np.rint(batch * (1 + gradients) / 2).astype(np.int64) & 1
-    n = counts.shape[1] - 1
-    left = np.vstack((counts[:, 1:], np.ones((1, n), np.int64)))
-    right = np.append(counts[:, 0] * (s + 1), s) & 1
-    w = solve2(left, right)
+    left = np.vstack((counts[:, 1:], np.ones((1, counts.shape[1] - 1), np.int64)))
+    w = solve2(left, np.append(counts[:, 0] * (s + 1), s) & 1)
     return w if w is not None and w.sum() == s else None
 
 
 def attack(
     instance: Instance, batch: int = BATCH, batches: int | None = None, seed: int = 0, noise: float = 0.0
 ) -> dict[str, Any]:
-    """Exact mean gradients of batches of `batch` informative rows, one after the other, until they show the secret.
+    """Decode mean gradients of batches of `batch` informative rows, one after the other, until they show the secret.
 
-    At most `batches` of them, n + 13 if absent; with `noise` in all entries, all of them. `examples` counts informative
-    rows. Raises `InputError` for a family that hides no parity.
+    At most `batches` of them, n + 13 if absent; with Gaussian `noise` of this deviation in all entries, all of them.
+    `examples` counts informative rows. Raises `InputError` for a family that hides no parity.
 
     >>> from hardness.families.parity import Parity
     >>> ended = attack(Instance.generate(Parity(dim=20, heads=10), seed=0), batch=64, seed=0)
@@ -71,62 +64,43 @@ def attack(
         raise InputError(
             f"a batch holds at least 1 row, and at least 1 batch is needed; got {batch} and {batches}"
         )
-    started, public, n = perf_counter(), instance.public(seed), instance.family.dim - 1
-    known = _without_rows(instance, public)
+    started, n, linear = perf_counter(), instance.family.dim - 1, instance.family.linear
+    hidden = None if linear is None else linear.of(instance.public(seed))
+    if hidden is None or hidden.q != 2 or hidden.sparsity is None:
+        raise InputError(f"batch-gradient attacks hidden parities, not the family {instance.family.name}")
     ended: dict[str, Any] = {"status": "refused", "attack": "batch-gradient", "secret": None}
-    if known.flip:
+    if hidden.flip:
         return ended | {"batches": 0, "examples": 0, "reason": FLIPPED, "seconds": perf_counter() - started}
-    limit = n + SPARE if batches is None else batches
-    w, count = _decoded(instance, known.sparsity or 0, batch, limit, seed, noise)
+    sampling, disturbing = np.random.SeedSequence(seed).spawn(2)
+    rng, rows = np.random.default_rng(disturbing), _batches(instance, hidden, batch, sampling)
+    limit, gradients, w = n + SPARE if batches is None else batches, list[NDArray[np.float64]](), None
+    while w is None and len(gradients) < limit:
+        disturbed = noise * rng.standard_normal(n + 1) if noise else 0.0
+        gradients.append(mean_gradient(next(rows)) + disturbed)
+        # n - 1 batches and the size of the set are the fewest that can determine it; noise wants them all.
+        if len(gradients) >= (limit if noise else min(n - 1, limit)):
+            w = decode(np.array(gradients), batch, hidden.sparsity)
     if w is None:
         ended["status"] = "budget"
     else:
-        right = np.array_equal(w, known.kind.read(instance.secret, n))
-        ended |= {"status": "solved" if right else "wrong", "secret": known.secret(w)}
-    ended |= {"batches": count, "examples": batch * count, "batch": batch}
+        right = np.array_equal(w, hidden.read(instance.secret, n))
+        ended |= {"status": "solved" if right else "wrong", "secret": hidden.write(w)}
+    ended |= {"batches": len(gradients), "examples": batch * len(gradients), "batch": batch}
     return ended | {"seconds": perf_counter() - started}
 
 
-def _without_rows(instance: Instance, public: Public) -> Equations:
-    """The equations of an instance before any example is seen. Raises `InputError` where it hides no parity."""
-    if instance.family.linear is not None:
-        known = instance.family.linear.of(public).rows(
-            np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64)
-        )
-        if known.are_parities:
-            return known
-    raise InputError(f"batch-gradient attacks hidden parities, not the family {public['family']}")
-
-
-def _decoded(
-    instance: Instance, s: int, batch: int, limit: int, seed: int, noise: float
-) -> tuple[NDArray[np.int64] | None, int]:
-    """w (n,) of s ones, or None, from the gradients of at most `limit` batches, and how many it took."""
-    sampling, disturbing = np.random.SeedSequence(seed).spawn(2)
-    rng = np.random.default_rng(disturbing) if noise else None
-    gradients: list[NDArray[np.float64]] = []
-    for rows in _batches(instance, batch, int(sampling.generate_state(1, np.uint64)[0])):
-        gradients.append(mean_gradient(rows, noise, rng))
-        # n - 1 batches and the size of the set are the fewest that can determine it; noise wants them all.
-        enough = len(gradients) >= instance.family.dim - 2 and not noise
-        last = len(gradients) == limit
-        w = decode(np.array(gradients), batch, s) if enough or last else None
-        if w is not None or last:
-            return w, len(gradients)
-    raise AssertionError("a stream of batches has no end")
-
-
-def _batches(instance: Instance, batch: int, seed: int) -> Iterator[Equations]:
-    """Batches of informative rows, in the order of the stream."""
-    count, start = min(4 * batch, 1 << 16), 0
+def _batches(
+    instance: Instance, hidden: Hidden, batch: int, seed: np.random.SeedSequence
+) -> Iterator[Equations]:
+    """Yield batches of informative rows, in the order of the stream."""
+    sampling, count, start = int(seed.generate_state(1, np.uint64)[0]), min(4 * batch, 1 << 16), 0
     a, level = np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64)
-    known = hidden(instance.public(seed))
     while True:
-        examples = instance.examples(count, seed, start)
-        rows = known.equations(examples.X, examples.Y)
+        examples = instance.examples(count, sampling, start)
+        rows = hidden.equations(examples.X, examples.Y)
         a, level, start = np.concatenate((a, rows.a)), np.concatenate((level, rows.level)), start + count
         while len(level) >= batch:
-            yield replace(rows, a=a[:batch], level=level[:batch])
+            yield hidden.rows(a[:batch], level[:batch])
             a, level = a[batch:], level[batch:]
 
 

@@ -1,14 +1,12 @@
 """Searches in about the root of the number of secrets: halves that meet, or collisions of samples (theory 4.1)."""
 
-from math import ceil, comb, inf, log2
+from math import ceil, comb, inf, log, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Answer, Progress, Recovery
 from hardness.attacks.acceptance import accepts
-from hardness.attacks.boxes import MOST_HALVES, meet_in_boxes
-from hardness.attacks.collisions import collide, collision_plan
 from hardness.attacks.equations import Equations, on_equations
 from hardness.attacks.gaussian import check_plan
 from hardness.gadgets.modular import preimages
@@ -18,7 +16,9 @@ Integers = NDArray[np.int64]
 Sets = NDArray[np.int16]
 
 BUDGET = 2**32  # elementary steps: about a minute
+MOST_HALVES = 2**24
 TEST_ROWS = 64
+FINAL_BITS = 26  # bits of the last transform, a table of 256 MiB
 
 
 @on_equations
@@ -57,8 +57,36 @@ def _parity(equations: Equations, budget: int, rng: np.random.Generator) -> Answ
     if plan is None and meeting_steps > budget:
         return None, {"reason": f"no search within {budget} steps: 2^{log2(half):.0f} half secrets"}
     if plan and plan[2] < meeting_steps:
-        return collide(equations, held_out, plan)
-    return meet_in_the_middle(equations, held_out, bits, budget, rng)
+        return _collide(equations, held_out, plan)
+    return _meet_in_the_middle(equations, held_out, bits, budget, rng)
+
+
+def _meet_in_the_middle(
+    equations: Equations, held_out: int, bits: int, budget: int, rng: np.random.Generator
+) -> Answer:
+    """Return the parity of weight s by sorting the halves' labels on `bits` random rows, until all are right."""
+    from hardness.kernels.search import first_match, subsets, sums
+
+    n, s = equations.n, equations.sparsity or 0
+    sets1, sets2 = (subsets(n, size, comb(n, size)) for size in ((s + 1) // 2, s // 2))
+    _, bar = check_plan(equations.flip, 2.0**60)
+    columns, target = _column_words(equations, np.arange(held_out))
+    rounds = max(1, budget // (32 * len(sets1))) if equations.flip else 1
+    detail = {"method": "meet in the middle", "halves": len(sets1), "rounds": rounds}
+    for attempt in range(rounds):
+        draw = held_out + rng.permutation(len(equations) - held_out)[:bits]
+        (words,), (labels,) = _column_words(equations, draw)
+        keys = sums(words, sets1)
+        order = np.argsort(keys)
+        keys, wanted = keys[order], sums(words, sets2) ^ labels
+        low, high = (np.searchsorted(keys, wanted, side).astype(np.int64) for side in ("left", "right"))
+        i, j, tested = first_match(sets1[order], sets2, low, high, columns, target, int(bar * held_out))
+        if i >= 0:
+            w = np.zeros(n, dtype=np.int64)
+            for half in (sets1[order[i]], sets2[j]):  # a coordinate of both halves is in neither
+                w[half] ^= 1
+            return w, detail | {"rounds": attempt + 1, "tested": tested}
+    return None, detail
 
 
 def _column_words(equations: Equations, rows: Integers) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -67,51 +95,68 @@ def _column_words(equations: Equations, rows: Integers) -> tuple[NDArray[np.uint
     return np.ascontiguousarray(words[:, :-1]), np.ascontiguousarray(words[:, -1])
 
 
-def meet_in_the_middle(
-    equations: Equations, held_out: int, bits: int, budget: int, rng: np.random.Generator
-) -> Answer:
-    """Return the parity of weight s by sorting the halves' labels on `bits` random rows, until all are right."""
-    from hardness.kernels.search import subsets
+def collision_plan(n: int, rows: int, eta: float, budget: float = inf) -> tuple[int, int, float] | None:
+    """Return (steps, bits a step, elementary steps) of LF2 on `rows` samples, or None where it does not work.
 
-    n, s = equations.n, equations.sparsity or 0
-    halves = subsets(n, (s + 1) // 2, comb(n, (s + 1) // 2)), subsets(n, s // 2, comb(n, s // 2))
-    rounds = max(1, budget // (32 * len(halves[0]))) if equations.flip else 1
-    for attempt in range(rounds):
-        draw = held_out + rng.permutation(len(equations) - held_out)[:bits]
-        sets, tested = _matching_halves(equations, held_out, draw, *halves)
-        if sets is None:
-            continue
-        w = np.zeros(n, dtype=np.int64)
-        for half in sets:  # a coordinate of both halves is in neither
-            w[half] ^= 1
-        detail = {"halves": len(halves[0]), "rounds": attempt + 1, "tested": tested}
-        return w, {"method": "meet in the middle", **detail}
-    return None, {"method": "meet in the middle", "halves": len(halves[0]), "rounds": rounds}
-
-
-def _matching_halves(
-    equations: Equations, held_out: int, draw: Integers, sets1: Sets, sets2: Sets
-) -> tuple[tuple[Sets, Sets] | None, int]:
-    """Return the first two half supports whose sums agree with labels, and the number of pairs tested.
-
-    They agree with all labels of the rows `draw`, and with those held out often enough.
+    The fewest steps that leave a signal and fit `budget`. With b = log2(rows) - 1 bits a step there are about as many
+    colliding pairs as there were rows; t steps leave noise of bias B = (1-2η)^{2^t}, and f = n - t b bits for the
+    transform. Each of 2^f wrong secrets passes the bar half way between the means with probability at most e^{-rows
+    B²/8} (Hoeffding): 8 (ln 2^f + 5)/B² rows leave e^-5 for all of them (union bound).
     """
-    from hardness.kernels.search import first_match, sums
+    if n > 63 or rows < 256:
+        return None
+    b = int(log2(rows)) - 1
+    for steps in range(6):
+        final = max(n - steps * b, 1)
+        bias = (1 - 2 * eta) ** 2**steps
+        if final <= FINAL_BITS and rows * bias**2 > 8 * (final * log(2) + 5):
+            cost = rows * 40.0 * (steps + 1) + 2.0**final * final
+            if cost <= budget:
+                return steps, b, cost
+    return None
 
-    _, bar = check_plan(equations.flip, 2.0**60)
-    columns, target = _column_words(equations, np.arange(held_out))
-    (words,), (labels,) = _column_words(equations, draw)
-    keys = sums(words, sets1)
-    order = np.argsort(keys)
-    keys, wanted = keys[order], sums(words, sets2) ^ labels
-    low, high = (np.searchsorted(keys, wanted, side).astype(np.int64) for side in ("left", "right"))
-    i, j, tested = first_match(sets1[order], sets2, low, high, columns, target, int(bar * held_out))
-    return ((sets1[order[i]], sets2[j]) if i >= 0 else None), tested
+
+def _collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -> Answer:
+    """Return a parity of any weight by LF2: cancel blocks by sums of colliding samples, transform the rest, repeat."""
+    n, (steps, block, cost) = equations.n, plan
+    # Later transforms cost no more than the plan.
+    widest = max(n - steps * block, 1, min(FINAL_BITS, int(log2(cost)) - 5))
+    w = np.zeros(n, dtype=np.int64)
+    a = (equations.a[held_out:] & 1).astype(np.int64)
+    label = equations.level[held_out:]
+    unknown, rounds = np.arange(n), 0
+    while len(unknown):
+        rounds += 1
+        values = _leading(label, a[:, unknown], block, widest)
+        solved, unknown = unknown[: len(values)], unknown[len(values) :]
+        w[solved] = values
+        label = (label + a[:, solved] @ values) % 2
+    return w, {"method": "collisions", "steps": steps, "bits": block, "rounds": rounds}
+
+
+def _leading(label: Integers, a: Integers, block: int, widest: int) -> Integers:
+    """Return the first coordinates of the parity, at most `widest`: the others are cancelled, `block` at a time."""
+    from hardness.kernels.search import collisions
+    from hardness.kernels.walsh import walsh_hadamard
+
+    # Rows as words: the label in bit 0, the coordinates above it, so that blocks are cancelled from the top.
+    rows = pack_bits(np.column_stack((label, a)))[:, 0]
+    width = a.shape[1]
+    while width > widest:
+        width -= block
+        rows = collisions(np.sort(rows), max(width, 1) + 1, len(a))
+    width = max(width, 1)
+    shown = 1 - 2 * (rows & np.uint64(1)).astype(np.int32)  # a label is +-1
+    table = np.bincount((rows >> np.uint64(1)).astype(np.int64), shown, 1 << width).astype(np.int32)
+    walsh_hadamard(table)
+    return int(np.argmax(table)) >> np.arange(width) & 1
 
 
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Answer:
     """Return the answer of halves that meet in boxes: a label says in which interval of residues ⟨w, a⟩ lies."""
-    n, q = equations.n, equations.q
+    from hardness.kernels.search import box_match, residues
+
+    n, q, weight = equations.n, equations.q, equations.sparsity
     if equations.noise:
         reason = "label noise: a half secret cannot be told right from wrong; try lattice"
         return None, {"reason": reason}
@@ -120,4 +165,55 @@ def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> An
     rows = rng.permutation(len(equations))[: max(TEST_ROWS, 8 * q // equations.p + 4 * n)]
     a, level = equations.a[rows].astype(np.int64), equations.level[rows]
     low, span = (centre - (width - 1) / 2).astype(np.int64)[level], width[level]
-    return meet_in_boxes(a, low, span, q, np.arange(q), equations.sparsity, budget)
+    large = n - n // 2 if weight is None else (weight + 1) // 2
+    values = np.arange(q) if weight is None else np.arange(1, q)
+    count = len(values) ** large * (1 if weight is None else comb(n, large))
+    if count > MOST_HALVES:
+        return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
+    halves = _halves(n, values, weight)
+    counts, box = (len(halves[0][0]), len(halves[1][0])), int(span.max())
+    boxes = max(1, q // box)
+    k, cost = _meeting_rows(*counts, boxes)
+    if cost > budget:
+        pairs = log2(counts[0] * counts[1])
+        return None, {"reason": f"2^{log2(cost):.0f} steps to match 2^{pairs:.0f} pairs exceed the budget"}
+    first, second = (residues(a, *half, q) for half in halves)
+    # A row's box is a digit, so that halves meet where a number of k digits does.
+    keys = np.minimum(first[:, :k] // box, boxes - 1) @ boxes ** np.arange(k - 1, -1, -1, dtype=np.int64)
+    order = np.argsort(keys)
+    matches = box_match(keys[order], order, first, second, low, span, k, box, boxes, q)
+    detail = {"method": "meet in the middle", "halves": len(keys), "meeting_rows": k}
+    if matches[0] < 0:
+        return None, detail
+    w = np.zeros(n, dtype=np.int64)
+    for (places, entries), i in zip(halves, matches, strict=True):
+        w[places[i]] += entries[i]
+    return w % q, detail
+
+
+def _halves(n: int, values: Integers, h: int | None) -> list[tuple[Sets, Integers]]:
+    """Return both kinds of half secret: places (count, h) and values (count, h)."""
+    from hardness.kernels.search import subsets
+
+    middle = n - n // 2
+    if h is None:
+        supports = [np.arange(middle, dtype=np.int16)[None], np.arange(middle, n, dtype=np.int16)[None]]
+    else:
+        supports = [subsets(n, size, comb(n, size)) for size in ((h + 1) // 2, h // 2)]
+    halves = []
+    for sets in supports:
+        size = sets.shape[1]
+        tuples = values[np.indices((len(values),) * size).reshape(size, len(values) ** size).T]
+        halves.append((np.repeat(sets, len(tuples), axis=0), np.tile(tuples, (len(sets), 1))))
+    return halves
+
+
+def _meeting_rows(count1: int, count2: int, boxes: int) -> tuple[int, float]:
+    """Return rows k on which halves meet, and the steps: a row multiplies look-ups by up to 2, pairs by 2/boxes."""
+    if boxes <= 2:  # such boxes tell nothing apart
+        return 0, 4.0 * count1 * count2
+    costs = [
+        count2 * 2.0**k * 20 + count1 * count2 * (2 / boxes) ** k * 4 for k in range(int(62 / log2(boxes)))
+    ]
+    k = int(np.argmin(costs))
+    return k, costs[k]

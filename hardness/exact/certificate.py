@@ -181,7 +181,7 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
         for live, query in zip(asks, asked, strict=True)
     ]
     lower = [
-        {"live": live, "height": height, "leaves": [_leaf(leaf) for leaf in proof.leaves]}
+        {"live": live, "height": height, "leaves": [_leaf(leaf) for leaf in proof]}
         for live, (height, proof) in proofs.items()
     ]
     stated = _stated("value", tolerance, {"n": n, "sizes": list(sizes)})
@@ -202,14 +202,10 @@ def statement(certificate: Certificate) -> str:
 queries in the worst case, by theorem B
     """
     family, tau = certificate["family"], certificate["tolerance"]
-    if "labels" in family:
-        words = f"{len(family['labels'])} listed label functions"
-    else:
-        n, sizes = family["n"], family.get("sizes", [family.get("s")])
-        words = f"{sum(comb(n, s) for s in sizes)} parities of {' or '.join(map(str, sizes))} out of {n} bits"
-        words += f" of mean {family['mean']}" if "mean" in family else ""
+    n, sizes = family["n"], family["sizes"]
+    words = f"{sum(comb(n, s) for s in sizes)} parities of {' or '.join(map(str, sizes))} out of {n} bits"
     if certificate["certificate"] == "transcript":
-        first, second = ([j for j in range(family["n"]) if mask >> j & 1] for mask in certificate["concepts"])
+        first, second = ([j for j in range(n) if mask >> j & 1] for mask in certificate["concepts"])
         return (
             f"at tolerance {tau}, these {certificate['queries']} queries do not identify the hidden one of {words}: "
             f"their answers allow {first} and {second}"
@@ -217,9 +213,7 @@ queries in the worst case, by theorem B
     takes = f"at tolerance {tau}, to identify the hidden one of {words} for sure takes"
     if certificate["certificate"] == "value":
         return f"{takes} exactly {certificate['value']} queries in the worst case"
-    by = certificate["by"]
-    source = by if by == "theorem B" else f"lemma L with eigenvalues up to {by}"
-    return f"{takes} at least {certificate['queries']} queries in the worst case, by {source}"
+    return f"{takes} at least {certificate['queries']} queries in the worst case, by {certificate['by']}"
 
 
 def write(certificate: Certificate, path: Path) -> None:

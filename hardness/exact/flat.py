@@ -1,31 +1,38 @@
-"""Dependent sets lose more than independent ones: a strategy below the sign batch, to its end (theory 2.7)."""
+"""The strategy `flat`: dependent sets lose more than independent ones, to the end of the game (theory 2.7).
 
+A layer is all sets that agree outside a window of m coordinates, t of which they hold. A template is a query on a layer
+that loses e of its sets to every answer. Where no layer lives whole, a query is shaped to the sets that live: the gaps
+of e pairs sum to at most E|sum g chi|/2, g = +1 on the upper sets, -1 on the lower and 0 elsewhere. So g is annealed to
+make E|sum g chi| large; the sign of that sum is a query, and a linear program evens the gaps out.
+"""
+
+import json
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
+from itertools import combinations
 from math import comb
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator as Random
+from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.exact.affine_types import characters, coordinates
 from hardness.exact.independent import end_game, independent_lost
-from hardness.exact.layers import (
-    Template,
-    alive,
-    densest,
-    held_of,
-    layer_signs,
-    layers_through,
-    templates,
-)
-from hardness.exact.shaped import MARGIN, maximin_gap, shape_query
-from hardness.exact.small_games import Ask, SmallGames
+from hardness.exact.small_games import SmallGames
 from hardness.families.concepts import ParityConcepts
+from hardness.kernels.bits import ONE, compiled, random_word
 from hardness.sq.bounds.floors import IDENTIFIABLE, decimal, most_lost
 from hardness.sq.queries import SpanFunction
 from hardness.sq.strategies import Masks, Steps, batch, sign_batch
 
+# Of 6, 8 and 9 coordinates, for every number of sets lost: found by `anneal` of 100,000 moves from up to 200 starts,
+# evened out as in `shape_query`, and rounded to UNIT. Tests prove what each of them reaches.
+TEMPLATES = Path(__file__).with_name("templates.json")
+UNIT = 55_440  # values are kept as integers over this: 720 times 7 and 11, which T(7) and T(11) take
 SET_BY_SET = 2**18  # sets up to which it is offered: queries are looked for among all that live
 WINDOW_COORDINATES = 12  # coordinates of a window
 ROOM = 2.4  # sets alive in a layer, over the number to be lost, below which a larger layer is looked for
@@ -34,15 +41,14 @@ PLACES = 300  # placements of templates looked at for a query
 SOLVED = 6  # sets of which V is searched for
 LARGEST_RANK = 11  # rank of the sets whose means are put in order
 ORDERS = 4  # of the means that a query of the end game is looked for from
+MOVES = 20_000
+HOT, COLD = 0.02, 0.0005  # temperatures in units of E|sum g chi|, start and end
+ROUNDS = 4
+MARGIN = 1e-9
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask queries shaped to dense layers of dependent sets, from templates while they fit; sign batches at the end.
-
-    A layer is all sets that agree outside a window of coordinates. A template is a query on a layer that loses e sets
-    to every answer, more than a sign batch does (`templates`); it is placed by a choice of the window's coordinates.
-    Where no placement finds enough of its sets alive, a query is shaped to the sets that are (`shape_query`).
-    """
+    """Ask queries shaped to dense layers of dependent sets, from templates while they fit; sign batches at the end."""
     if concepts.size > SET_BY_SET:
         raise InputError(
             f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim"
@@ -64,7 +70,7 @@ class _Caster:
     concepts: ParityConcepts
     tau: float
     rng: Random
-    templates: list[Template] = field(init=False)
+    templates: list["Template"] = field(init=False)
 
     def __post_init__(self) -> None:
         self.batch_loss, self.largest_loss = independent_lost(self.tau), most_lost(self.tau)
@@ -123,9 +129,7 @@ def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
         return
     while len(live) > 1:
         if len(live) <= SOLVED:
-            masks = [int(mask) for mask in live]
-            ask = games.decide(masks, games.value(masks))
-            assert isinstance(ask, Ask)
+            ask = games.query(live.tolist())
             values = np.array([float(value) for value in ask.values])
             live = yield SpanFunction(ask.base, np.array(ask.generators, np.uint64), values)
             continue
@@ -159,3 +163,192 @@ def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | 
             if np.min(means[order[kept:]] - means[order[:-kept]]) > 2 * (tau + MARGIN):
                 return SpanFunction(int(live[0]), np.array(generators, np.uint64), f)
     return None
+
+
+@cache
+def patterns(size: int, held: int) -> NDArray[np.uint64]:
+    """Return all subsets of `held` out of `size` window coordinates as masks of window bits, in lexicographic order."""
+    return np.array([sum(1 << i for i in c) for c in combinations(range(size), held)], np.uint64)
+
+
+@cache
+def layer_signs(size: int, held: int) -> NDArray[np.int8]:
+    """Return the characters of a layer's sets on the states of their affine span, (C(m, t), 2^(m-1)) int8.
+
+    A set is its differences from the first in the generators {i, m - 1}: its bits below m - 1.
+    """
+    masks = patterns(size, held)
+    points = (masks ^ masks[0]) & np.uint64((1 << size - 1) - 1)
+    return characters(points.tolist(), size - 1).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Layers of one class, of one shape: windows (count, m) of coordinates, `held` of them in every set, the rest of
+    every set as a mask (count,)."""
+
+    windows: NDArray[np.int64]
+    held: int
+    rests: Masks
+
+    def sets(self, places: NDArray[Any] | None = None) -> Masks:
+        """Return their sets (count, C(m, t)) in the order of `patterns`, or those at some places."""
+        size = self.windows.shape[1]
+        masks = patterns(size, self.held) if places is None else patterns(size, self.held)[places]
+        held = masks[:, None] >> np.arange(size, dtype=np.uint64) & np.uint64(1)
+        return np.asarray((ONE << self.windows.astype(np.uint64)) @ held.T | self.rests[:, None])
+
+    def query(self, which: int, values: NDArray[np.float64]) -> SpanFunction:
+        """Return the query with these values on the states of one layer, mean 0 on all sets outside its span."""
+        bits = [1 << c for c in self.windows[which].tolist()]
+        generators = np.array([bit ^ bits[-1] for bit in bits[:-1]], np.uint64)
+        return SpanFunction(int(self.sets(np.array([0]))[which, 0]), generators, values)
+
+
+def alive(sets: Masks, live: Masks) -> NDArray[np.bool_]:
+    """Say which of the sets are among the live ones; `live` ascending."""
+    at = np.minimum(np.searchsorted(live, sets), len(live) - 1)
+    return np.asarray(live[at] == sets)
+
+
+def held_of(concepts: ParityConcepts, size: int) -> int:
+    """Return how many of a window's coordinates a set of its layer holds: half, as far as sets of size s allow."""
+    return min(max(size // 2, size - (concepts.n - concepts.s)), concepts.s)
+
+
+def layers_through(
+    concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random
+) -> Layers:
+    """Draw layers, each through a random live set."""
+    n, s = concepts.n, concepts.s
+    # Layers are drawn through live sets: a random one of a class would hardly ever hold any that live.
+    inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
+    # The set's own coordinates first, both in random order
+    order = np.argsort(rng.random((count, n)) - inside, axis=1)
+    windows = np.concatenate([order[:, :held], order[:, s : s + size - held]], axis=1)
+    rests = np.bitwise_or.reduce(ONE << order[:, held:s].astype(np.uint64), axis=1, initial=np.uint64(0))
+    return Layers(rng.permuted(windows, axis=1), held, rests)
+
+
+def densest(
+    concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
+) -> tuple[Layers, NDArray[np.bool_]]:
+    """Return the fullest of some random layers through live sets (ascending), and which of its sets live."""
+    layers = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
+    lives = alive(layers.sets(), live)
+    best = int(np.argmax(lives.sum(axis=1)))
+    return Layers(layers.windows[[best]], layers.held, layers.rests[[best]]), lives[best]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A query on a layer of `size` coordinates of which sets hold `held`: it loses `lost` sets below `reach`.
+
+    `values` f in [-1, 1] (2^(m-1),) on the layer's states; `upper` and `lower` (e,) are indices of its sets, in pairs
+    whose means are at least twice `reach` apart (exactly: values are multiples of 1/55,440).
+    """
+
+    size: int
+    held: int
+    upper: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    values: NDArray[np.float64]
+    reach: Fraction
+
+    @property
+    def lost(self) -> int:
+        return len(self.upper)
+
+    @property
+    def support(self) -> NDArray[np.int64]:
+        return np.concatenate([self.upper, self.lower])
+
+
+@cache
+def templates() -> tuple[Template, ...]:
+    """Return all templates of the library; their pairs and what they reach are worked out from the means, exactly."""
+    library = []
+    for t in json.loads(TEMPLATES.read_text(encoding="utf-8")):
+        signs, whole = layer_signs(t["size"], t["held"]).astype(np.int64), np.array(t["values"])
+        sums = signs @ whole
+        up, down = (np.array(sorted(t[side], key=lambda i: (sums[i], i))) for side in ("upper", "lower"))
+        reach = Fraction(int(np.min(sums[up] - sums[down])), 4 * UNIT * signs.shape[1])
+        library.append(Template(t["size"], t["held"], up, down, whole / UNIT, reach))
+    return tuple(library)
+
+
+def shape_query(
+    signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random
+) -> NDArray[np.float64] | None:
+    """Return values in [-1, 1] on the states of points with these characters (points, states) that lose so many.
+
+    So many pairs of points come apart by more than twice the tolerance: pairs in sorted order, a linear program for
+    the largest least gap, and again.
+    """
+    states, chosen = signs.shape[1], rng.permutation(len(signs))[: 2 * lost]
+    g = np.zeros(len(signs), np.int64)
+    g[chosen[:lost]], g[chosen[lost:]] = 1, -1
+    total = anneal(signs, g, MOVES, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
+    # The e pairs come apart by total/(2 e states) on average at most, and have to by more than 2 tau each; where they
+    # could, the linear program may still fail, as the least gap counts and not the mean one.
+    if total <= 4 * lost * (tolerance + MARGIN) * states:
+        return None
+    upper, lower, reached = np.flatnonzero(g > 0), np.flatnonzero(g < 0), -1.0
+    sums = signs[upper].sum(axis=0, dtype=np.int64) - signs[lower].sum(axis=0, dtype=np.int64)
+    f: NDArray[np.float64] = np.sign(sums.astype(float))
+    for _ in range(ROUNDS):
+        means = signs.astype(np.float64) @ f / (2 * states)
+        up, down = upper[np.argsort(means[upper])], lower[np.argsort(means[lower])]
+        reach = float(np.min(means[up] - means[down])) / 2
+        if reach > tolerance + MARGIN:
+            return f
+        if reach <= reached:
+            break
+        reached, f = reach, maximin_gap((signs[up].astype(np.float64) - signs[down]) / (2 * states), f)
+    return None
+
+
+@compiled
+def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
+    """Anneal g in {-1, 0, 1} in place, by exchanges of two entries, to a large sum over states of |sum g chi|: that."""
+    points, states = signs.shape
+    sums = np.zeros(states, np.int32)
+    for i in range(points):
+        for x in range(states):
+            sums[x] += g[i] * signs[i, x]
+    # sums[x] = sum_i g_i chi_i(x): an exchange of g_i and g_j changes every state by step (chi_i - chi_j), no more.
+    here = np.abs(sums).sum()
+    best, kept = here, g.copy()
+    for move in range(moves):
+        word = random_word(state)
+        i, j = int(word % np.uint64(points)), int((word >> np.uint64(24)) % np.uint64(points))
+        step = np.int32(g[j] - g[i])
+        if step == 0:
+            continue
+        there = np.int64(0)
+        for x in range(states):
+            there += abs(sums[x] + step * (np.int32(signs[i, x]) - np.int32(signs[j, x])))
+        heat = HOT * (COLD / HOT) ** (move / moves) * states
+        if there >= here or random_word(state) < np.uint64(np.exp((there - here) / heat) * 1.8e19):
+            for x in range(states):
+                sums[x] += step * (np.int32(signs[i, x]) - np.int32(signs[j, x]))
+            g[i], g[j] = g[j], g[i]
+            here = there
+            if here > best:
+                best = here
+                kept[:] = g
+    g[:] = kept
+    return best
+
+
+def maximin_gap(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return f in [-1, 1] with the largest least value of the forms (R, C); the given one if the solver fails."""
+    from scipy.optimize import linprog
+
+    rows, columns = forms.shape
+    # Variables (f, t): maximize t with forms f >= t, |f| <= 1.
+    scaled = forms * columns  # entries of order 1
+    cost = np.append(np.zeros(columns), -1.0)
+    limits = np.vstack([np.tile([-1.0, 1.0], (columns, 1)), [-np.inf, np.inf]])
+    program = linprog(cost, A_ub=np.hstack([-scaled, np.ones((rows, 1))]), b_ub=np.zeros(rows), bounds=limits)
+    return np.clip(program.x[:-1], -1, 1) if program.status == 0 else f

@@ -4,8 +4,8 @@ A query wins with q queries in all iff every set B of concepts with V(B) > q - 1
 means: then no closed window, and so no answer, keeps B whole. The search fixes which concept has the least mean, which
 the next, and so on. Such a beginning demands gaps: if the concepts from a to the end of the beginning, with a later
 one b, are a set that needs more than q - 1 queries, then b lies more than 2 tau above a. A linear program drives all
-these pairs apart (`separation.separate`): either its query wins, or the beginning is prolonged, or weights prove that
-no query has it.
+these pairs apart (`separate`): either its query wins, or the beginning is prolonged, or weights prove that no query
+has it.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.exact.affine_types import Type, affine_type, characters, coordinates, symmetries
 from hardness.exact.dependent import certain_queries
-from hardness.exact.independent import independent_value
-from hardness.exact.separation import folded, separate
+from hardness.exact.independent import folded, independent_value, separate
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import decimal, exact_floor
 
@@ -46,6 +45,10 @@ class Ask:
     values: tuple[Fraction, ...]
     means: tuple[Fraction, ...]
 
+    def order(self) -> list[int]:
+        """Return the concepts, as indices, in ascending order of their means."""
+        return sorted(range(len(self.means)), key=lambda i: self.means[i])
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -61,14 +64,8 @@ class Leaf:
     weights: tuple[Fraction, ...]
 
 
-@dataclass(frozen=True)
-class Refutation:
-    """V of some concepts is larger: every order of them begins as one of the leaves does.
-
-    If the games are `symmetric`, every order does so after an affine map that takes the class to itself.
-    """
-
-    leaves: tuple[Leaf, ...]
+# Why V of some concepts is larger: every order of them, or of its images under affine maps, begins as a leaf does.
+Refutation = tuple[Leaf, ...]
 
 
 @dataclass
@@ -101,7 +98,7 @@ class SmallGames:
             self._known[key] = self._value(tuple(sorted(key)))
         return self._known[key]
 
-    def _value(self, concepts: tuple[int, ...]) -> int:
+    def _value(self, concepts: Concepts) -> int:
         if len(concepts) <= 2:
             return len(concepts) - 1
         generators, points = coordinates(concepts)
@@ -111,9 +108,8 @@ class SmallGames:
         if kind not in self._of_type:
             # One concept less needs no more, and a character takes one concept from the rest: one of two values.
             fewer = max(self.value(concepts[:i] + concepts[i + 1 :]) for i in range(len(concepts)))
-            more = exact_floor(len(concepts), self.tau) > fewer or isinstance(
-                self.decide(concepts, fewer), Refutation
-            )
+            more = exact_floor(len(concepts), self.tau) > fewer
+            more = more or not isinstance(self.decide(concepts, fewer), Ask)
             self._of_type[kind] = fewer + more
         return self._of_type[kind]
 
@@ -121,7 +117,14 @@ class SmallGames:
         """Return the first query of a strategy that surely identifies with so many queries, or why there is none."""
         if len(concepts) > MOST_CONCEPTS:
             raise InputError(f"branch and bound is for at most {MOST_CONCEPTS} concepts, got {len(concepts)}")
-        return _Decision(self, tuple(concepts), queries).answer()
+        decision = _Decision(self, tuple(concepts), queries)
+        return decision.guessed() or decision.search([]) or tuple(decision.leaves)
+
+    def query(self, concepts: Sequence[int]) -> Ask:
+        """Return the first query of a best strategy."""
+        ask = self.decide(concepts, self.value(concepts))
+        assert isinstance(ask, Ask)
+        return ask
 
 
 @dataclass(frozen=True)
@@ -161,18 +164,14 @@ def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float 
 class _Decision:
     """Is V(concepts) <= queries? Pairs (a, b) and orders are of indices into `concepts`."""
 
-    def __init__(self, games: SmallGames, concepts: tuple[int, ...], queries: int) -> None:
+    def __init__(self, games: SmallGames, concepts: Concepts, queries: int) -> None:
         self.games, self.concepts, self.queries = games, concepts, queries
         self.generators, points = coordinates(concepts)
         self.signs = characters(points, len(self.generators))
         self.maps = symmetries(points) if games.symmetric else []
         self.leaves: list[Leaf] = []
 
-    def answer(self) -> Ask | Refutation:
-        ask = self._guessed() or self._search([])
-        return ask or Refutation(tuple(self.leaves))
-
-    def _guessed(self) -> Ask | None:
+    def guessed(self) -> Ask | None:
         """Return a winning query by luck: drive apart what a random order demands, take its own order, and so on."""
         rng = np.random.default_rng(0)
         for _ in range(GUESSES):
@@ -185,13 +184,10 @@ class _Decision:
                     break
                 if self._wins(ask):
                     return ask
-                order = self._order(ask)
+                order = ask.order()
         return None
 
-    def _order(self, ask: Ask) -> list[int]:
-        return sorted(range(len(ask.means)), key=lambda i: ask.means[i])
-
-    def _search(self, beginning: list[int]) -> Ask | None:
+    def search(self, beginning: list[int]) -> Ask | None:
         """Return a winning query with this beginning, or None once leaves exclude it."""
         if perf_counter() > self.games.deadline:
             raise OutOfTime
@@ -202,14 +198,13 @@ class _Decision:
         if ask is None:
             names = self.concepts
             used = [((names[a], names[b]), w) for (a, b), w in zip(pairs, weights, strict=True) if w]
-            self.leaves.append(
-                Leaf(tuple(names[i] for i in beginning), tuple(p for p, _ in used), tuple(w for _, w in used))
-            )
+            order = tuple(names[i] for i in beginning)
+            self.leaves.append(Leaf(order, tuple(pair for pair, _ in used), tuple(w for _, w in used)))
             return None
         if self._wins(ask):
             return ask
-        for i in self._order(ask):
-            deeper = None if i in beginning else self._search([*beginning, i])
+        for i in ask.order():
+            deeper = None if i in beginning else self.search([*beginning, i])
             if deeper:
                 return deeper
         return None
@@ -224,12 +219,11 @@ class _Decision:
         return pairs
 
     def _wins(self, ask: Ask) -> bool:
-        order = self._order(ask)
-        for start, a in enumerate(order):
-            kept = [i for i in order[start:] if ask.means[i] - ask.means[a] <= 2 * self.games.tau]
-            if self._needs_all(kept):
-                return False
-        return True
+        order, width = ask.order(), 2 * self.games.tau
+        windows = (
+            [i for i in order[k:] if ask.means[i] - ask.means[a] <= width] for k, a in enumerate(order)
+        )
+        return not any(self._needs_all(kept) for kept in windows)
 
     def _query(self, pairs: list[Pair]) -> tuple[Ask | None, tuple[Fraction, ...]]:
         """Return a query that drives all the pairs apart, or the weights that exclude one."""
@@ -248,7 +242,7 @@ class _Decision:
         return Ask(self.concepts[0], tuple(self.generators), values, means), ()
 
     def _needs_all(self, indices: list[int]) -> bool:
-        """Say whether this set needs all the queries, so that an answer that keeps it loses the game."""
+        """Tell whether this set needs all the queries, so that an answer that keeps it loses the game."""
         # Of the whole class it is asked while its own value is searched for: first of those with one concept less.
         whole = len(indices) == len(self.concepts)
         if whole and any(self._needs_all(indices[:i] + indices[i + 1 :]) for i in range(len(indices))):
@@ -267,8 +261,7 @@ def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
     def win(live: Concepts) -> None:
         if len(live) == 1 or live in known:
             return
-        ask = games.decide(live, games.value(live))
-        assert isinstance(ask, Ask)
+        ask = games.query(live)
         means = dict(zip(live, ask.means, strict=True))
         for low in sorted(set(ask.means)):
             win(tuple(m for m in live if low <= means[m] <= low + 2 * games.tau))
@@ -300,8 +293,8 @@ def refutations(
             refute(hard, height)
             return
         proof = games.decide(live, height - 1)
-        assert isinstance(proof, Refutation)
-        for leaf in proof.leaves:
+        assert not isinstance(proof, Ask)
+        for leaf in proof:
             for a, b in leaf.pairs:
                 since = leaf.beginning[leaf.beginning.index(a) :]
                 refute(tuple(sorted(since[: since.index(b) + 1] if b in since else (*since, b))), height - 1)

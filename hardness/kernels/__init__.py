@@ -1,1 +1,1 @@
-"""What numba compiles and no formula of the theory needs by name: bits, transforms, dense tiles, pieces of LLVM."""
+"""Compiled loops that no formula of the theory needs by name: bits, transforms, eliminations, searches."""

@@ -1,4 +1,6 @@
-"""Compiled loops of the searches: subsets, tests of candidates, collisions of samples, matching by boxes."""
+"""Loops of the searches: subsets, tests of candidates, collisions of samples, matching by boxes."""
+
+from itertools import chain, combinations
 
 import numpy as np
 from numba import njit
@@ -10,32 +12,17 @@ Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
 
-@njit(cache=True)
 def subsets(n: int, h: int, count: int) -> NDArray[np.int16]:
-    """All `count` = C(n, h) ascending h-subsets of range(n), (count, h), in lexicographic order."""
-    out = np.empty((count, h), dtype=np.int16)
-    current = np.arange(h)
-    for row in range(count):
-        for i in range(h):
-            out[row, i] = current[i]
-        # The rightmost place that may still move; all to its right start again just behind it.
-        i = h - 1
-        while i >= 0 and current[i] == n - h + i:
-            i -= 1
-        if i >= 0:
-            current[i] += 1
-            for j in range(i + 1, h):
-                current[j] = current[j - 1] + 1
-    return out
+    """Return all `count` = C(n, h) ascending h-subsets of range(n), (count, h), in lexicographic order."""
+    flat = chain.from_iterable(combinations(range(n), h))
+    return np.fromiter(flat, np.int16, count * h).reshape(count, h)
 
 
-@njit(cache=True)
 def sums(columns: Words, sets: NDArray[np.int16]) -> Words:
-    """XOR of the column words (n,) over each set (count, h)."""
+    """Return the XOR of the column words (n,) over each set (count, h)."""
     out = np.zeros(len(sets), dtype=np.uint64)
-    for row in range(len(sets)):
-        for j in sets[row]:
-            out[row] ^= columns[j]
+    for place in sets.T:
+        out ^= columns[place]
     return out
 
 
@@ -95,16 +82,8 @@ def collisions(rows: Words, shift: int, limit: int) -> Words:
 
 
 @njit(cache=True)
-def tally(rows: Words, table: NDArray[np.int32]) -> None:
-    """Add to table[coordinates] 1 for a row with label 0 and -1 for one with label 1: bit 0 is the label, the rest the
-    coordinates."""
-    for row in rows:
-        table[np.int64(row >> np.uint64(1))] += 1 - 2 * np.int32(row & np.uint64(1))
-
-
-@njit(cache=True)
 def residues(a: Integers, where: NDArray[np.int16], value: Integers, q: int) -> Integers:
-    """⟨w, a⟩ mod q, (count, k), of rows a (k, n) and secrets with `value` (count, h) at `where` (count, h)."""
+    """Return ⟨w, a⟩ mod q, (count, k), of rows a (k, n) and secrets with `value` (count, h) at `where` (count, h)."""
     out = np.zeros((len(where), len(a)), dtype=np.int64)
     for row in range(len(where)):
         for i in range(len(a)):

@@ -13,13 +13,11 @@ from scipy.stats import chisquare
 
 from hardness import families, registry
 from hardness.attacks.acceptance import expected_agreement
-from hardness.attacks.collisions import collision_plan, search_stream
 from hardness.attacks.equations import Equations, extract
 from hardness.attacks.gaussian import FULL_RANK, check_plan, gaussian, solve2, solve_mod
+from hardness.attacks.search import collision_plan
 from hardness.errors import InputError
-from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
-from hardness.instance import Instance
 from hardness.kernels.gf2 import pooled_gauss
 from hardness.kernels.search import subsets
 from hardness.tokens import pack_bits, unpack_bits
@@ -147,26 +145,3 @@ def test_plans_need_a_signal_rows_for_its_union_bound_and_a_transform_that_the_b
         enough, few = (collision_plan(n, int(share * need), eta) for share in (1.01, 0.99))
         assert enough[0] == 0
         assert few is None or few[0] > 0
-
-
-@pytest.mark.parametrize(
-    ("dim", "heads", "flip", "count", "status"),
-    [
-        (18, 8, 0.4, 20_000, "solved"),
-        (
-            18,
-            8,
-            0.4,
-            800,
-            "budget",
-        ),  # far fewer rows than 2 (17 ln 2 + 20)/.04, at which a parity stands at the bar
-        # The published point (Esser, Kübler, May 2017; Jiang, Wen, Chen 2023), in a table of 256 MiB.
-        pytest.param(27, 13, 0.498, 16_000_000, "solved", marks=pytest.mark.slow),
-    ],
-)
-def test_a_stream_is_counted_in_one_table(dim, heads, flip, count, status):
-    instance = Instance.generate(Parity(dim=dim, heads=heads, flip=flip), seed=0)
-    outcome = search_stream(instance.chunks(count, 1), instance.public(1))
-    truth = {"support": instance.secret["support"].tolist()}
-    assert (outcome.status, outcome.secret) == (status, truth if status == "solved" else None)
-    assert abs(outcome.detail["rows"] - count / 2) < 4 * count**0.5  # eight deviations

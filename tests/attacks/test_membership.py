@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from commands import answer, run_command
 
-from hardness.attacks.membership import attack
-from hardness.attacks.membership.layer import queries_of
-from hardness.attacks.membership.structured import predicted
+from hardness.attacks.membership import attack, predicted, queries_of
 from hardness.errors import InputError
 from hardness.families.controls import Nested
 from hardness.families.nondegenerate import Nondegenerate

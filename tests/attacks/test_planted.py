@@ -5,7 +5,6 @@ import pytest
 from attack_examples import centred, examples, planted, support
 
 from hardness import registry
-from hardness.attacks import Recovery
 from hardness.attacks.equations import extract
 
 GADGETS = ("diag", "dot")
@@ -136,9 +135,3 @@ def test_the_same_seed_is_the_same_attack_and_no_budget_is_no_try(attack, n, q, 
     data = examples(planted(n, q), q, p, count=rows, seed=1, flip=0.1 * (q == 2))
     assert attacked(attack, *data, seed=5).detail == attacked(attack, *data, seed=5).detail
     assert attacked(attack, *data, budget=0).status in ("budget", "refused")
-
-
-def test_the_old_name_of_what_an_attack_returns_still_works():
-    with pytest.warns(DeprecationWarning, match=r"hardness\.attacks\.Recovery"):
-        from hardness.attacks import Outcome
-    assert Outcome is Recovery

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import run_command
 
-from hardness.attacks.export import at_most, normal_form, rounding_secret, xor_dimacs
+from hardness.attacks.export import at_most, normal_form, xor_dimacs
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -85,19 +85,6 @@ def test_normal_form_is_lwe_on_every_row(q, p, gadget):
     rest = [row for row in range(len(a)) if row not in independent]
     assert ((lwe.A @ error[independent] - error[rest] - lwe.b) % q == 0).all()
     assert len(np.unique(lwe.A)) > 0.9 * q
-    named = rounding_secret(examples, public, error[independent])
-    assert named == {"w": instance.secret["w"].tolist()}
-    residues = error[independent] - q  # written in another way
-    assert rounding_secret(examples, public, residues) == named
-    for column in range(
-        2 if p > 2 else 0
-    ):  # a coordinate of w by one: labels of more than two levels tell these apart
-        assert rounding_secret(examples, public, error[independent] + a[independent, column]) == named
-    with pytest.raises(InputError, match="the labels contradict the w that follows"):
-        rounding_secret(examples, public, np.random.default_rng(0).integers(0, q, 16))
-    for wrong in (error[independent][:-1], error[independent] / 1):
-        with pytest.raises(InputError, match="s must hold 16 integers"):
-            rounding_secret(examples, public, wrong)
 
 
 def test_the_command_writes_every_form_of_lwe(tmp_path):

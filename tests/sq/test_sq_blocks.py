@@ -10,7 +10,7 @@ from theory_page import table
 
 from hardness.errors import InputError
 from hardness.exact.blocks import FEW, STORED, Board, ask_blocks, blocks_then_batches, placements
-from hardness.exact.layers import layer_signs, templates
+from hardness.exact.flat import layer_signs, templates
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import exact_floor, max_separation, most_lost
 from hardness.sq.game import play, rounds, seated

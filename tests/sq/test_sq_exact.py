@@ -16,15 +16,15 @@ from theory_page import table
 from hardness.errors import InputError
 from hardness.exact.affine_types import affine_type, coordinates, symmetries
 from hardness.exact.dependent import certain_queries, dependent_losses
+from hardness.exact.flat import templates
 from hardness.exact.independent import (
     end_game,
     independent_apart,
     independent_lost,
     independent_separation,
     independent_value,
+    separate,
 )
-from hardness.exact.layers import templates
-from hardness.exact.separation import separate
 from hardness.exact.small_games import SmallGames, Value, value
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.batches import batch_size

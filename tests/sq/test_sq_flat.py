@@ -7,9 +7,8 @@ import pytest
 from window import window_loss
 
 from hardness.errors import InputError
+from hardness.exact.flat import UNIT, alive, densest, layer_signs, patterns, shape_query, templates
 from hardness.exact.independent import independent_apart, independent_value
-from hardness.exact.layers import UNIT, alive, densest, layer_signs, patterns, templates
-from hardness.exact.shaped import shape_query
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import exact_floor, max_separation
 from hardness.sq.game import play
