@@ -73,7 +73,7 @@ def test_what_is_imported_is_declared() -> None:
         "markdown_it": "markdown-it-py",
         "distributed": "dask",
     }
-    tools = {"hardness", "learner", "llvmlite", "mpmath", "markupsafe"}  # ours, and those of what is declared
+    tools = {"hardness", "learner", "mpmath", "markupsafe"}  # ours, and those of what is declared
     assert {names.get(module, module).replace("_", "-") for module in used - tools} <= declared
 
 
