@@ -27,6 +27,8 @@ HEAD, MEMORY, AUTOMATA, MACHINE = "linear-attention", "associative-memory", "aut
 LENGTH, ADAM_ROWS = 100, 8192  # tokens of a sequence; rows of which Adam learns a head
 RATIOS = (0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0, 4.0, 16.0)  # rows to features
 FEW = (0.5, 1.0, 1.25, 2.0)  # the same at d = 16, where a regression takes a quarter of a minute
+# Rows to features, by d, where labels are no head's
+AGNOSTIC = {4: (0.5, 1.0, 4.0, 16.0, 64.0, 256.0), 8: (0.5, 1.0, 4.0, 16.0, 64.0)}
 HEADS = {2: (1, 2, 4), 4: (1, 2, 4, 8, 16), 8: (1, 4, 8, 16, 32, 64)}  # that Adam trains, by d
 
 SIZE = 4  # keys, values, and their dimension
@@ -57,6 +59,9 @@ def _heads(quick: bool) -> list[Task]:
     for d in (2, 4, 8) if quick else (2, 4, 8, 16):
         rows = {round(ratio * feature_count(d)) for ratio in (RATIOS if d < 16 else FEW)}
         solvers += [(d, {"method": "regression"}, n) for n in sorted(rows) if n >= 10]
+    for d in (4,) if quick else AGNOSTIC:
+        counts = (round(ratio * feature_count(d)) for ratio in AGNOSTIC[d])
+        solvers += [(d, {"method": "agnostic"}, n) for n in counts]
     for d in (2, 4) if quick else HEADS:
         solvers += [(d, {"method": "Adam", "heads": h}, ADAM_ROWS) for h in HEADS[d]]
     return [
@@ -138,6 +143,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return trials[task.family](task, root)
 
 
+REGRET = 0.05  # squared error beyond that of the best head, over the variance of the labels, of a solved run
 EXACT_ERROR = 1e-12  # squared, over the variance: that of a solved run
 TINY_ERROR = 1e-24  # errors below this are recorded as this
 PROGRAMS = ("addition", "palindrome", "busy beaver", "random")

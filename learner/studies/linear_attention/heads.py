@@ -12,7 +12,7 @@ from learner.adam import Adam
 from learner.base import Array
 from learner.linear.features import attention, lift, parameters
 from learner.linear.regressor import LinearAttention
-from learner.studies.linear_attention import EPOCHS, FRESH, LENGTH, NOISE, RATE
+from learner.studies.linear_attention import EPOCHS, FRESH, LENGTH, NOISE, RATE, REGRET
 from learner.studies.recorded import TINY, measured
 
 BATCH = 256  # examples of a step of Adam
@@ -33,7 +33,8 @@ def prefixes(count: int, dim: int, rng: np.random.Generator) -> Array:
 def trial(task: Task, root: int) -> Outcome:
     """Learn one random head without and with noise on the labels; return relative squared errors on fresh sequences.
 
-    `solved` is a relative error of 1e-6 (squared, 1e-12) without noise.
+    `solved` is a relative error of 1e-6 (squared, 1e-12) without noise. By method `agnostic` the labels are those of
+    `agnostic_trial`.
 
     >>> outcome = trial(Task("linear-attention", {"dim": 4}, {"method": "regression"}, {"samples": 80}, 0), 0)
     >>> outcome.status, outcome.detail["rank"], outcome.detail["certified"]
@@ -46,6 +47,9 @@ def trial(task: Task, root: int) -> Outcome:
     X = prefixes(n, d, rng)
     clean = attention(V, Q, X)
     detail: dict[str, Any]
+    if task.solver["method"] == "agnostic":
+        direction = rng.normal(size=d)
+        return agnostic_trial((X, clean), (fresh, truth), direction / np.linalg.norm(direction))
     if task.solver["method"] == "Adam":
         rng_adam = np.random.default_rng(task.seed(root, "solver"))
         v, q, _ = adam_heads(X, clean, int(task.solver["heads"]), rng_adam, epochs=EPOCHS, rate=RATE)
@@ -68,6 +72,36 @@ def trial(task: Task, root: int) -> Outcome:
         detail |= {"certified": learner.certify(fresh).mean()}
     detail["error"] = measured(errors[0], TINY**2)
     return Outcome("solved" if errors[0] <= EXACT.threshold**2 else "wrong", n, plain(detail))
+
+
+def agnostic_trial(seen: tuple[Array, Array], judged: tuple[Array, Array], direction: Array) -> Outcome:
+    """Learn a head from labels of which an even function of the query makes half of the variance; return the regret.
+
+    Linear attention is odd in its tokens and the law of the tokens is even, so that no linear attention, of any number
+    of heads, has a covariance with that function. The head itself is the best one, and the regret is the mean square
+    of how far the fit is from it. It is given over the variance of the labels. `seen` and `judged` are tokens
+    (n, length, d) and the outputs of the head (n, 1).
+    """
+    (X, clean), (fresh, truth) = seen, judged
+    scale = float(clean.std())
+    learner = LinearAttention(query=-1, random_state=0).fit(X, clean + scale * even_part(X, direction))
+    labels = truth + scale * even_part(fresh, direction)
+    regret = float(np.mean((learner.predict(fresh) - truth) ** 2) / labels.var())
+    least = float(np.mean((labels - truth) ** 2) / labels.var())
+    status = "solved" if regret <= REGRET else "wrong"
+    return Outcome(status, len(X), plain({"regret": measured(regret), "least": measured(least)}))
+
+
+def even_part(X: Array, direction: Array) -> Array:
+    """Return (⟨direction, query⟩² − its mean) over its standard deviation, (n, 1); the query is a normal last token.
+
+    >>> X = prefixes(100_000, 2, np.random.default_rng(0))
+    >>> values = even_part(X, np.array([0.6, 0.8]))
+    >>> bool(abs(values.mean()) < 0.02), bool(abs(values.std() - 1) < 0.02)
+    (True, True)
+    """
+    squares = (X[:, -1] @ direction) ** 2 * LENGTH ** (2 / 3)
+    return np.asarray((squares - 1) / 2**0.5)[:, None]
 
 
 def svd_heads(p: Array, dim: int, tol: float = 1e-9) -> tuple[Array, Array]:
