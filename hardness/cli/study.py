@@ -254,8 +254,7 @@ def sweep(
     from hardness.engine.rows import read as read_rows
     from hardness.engine.run import Interrupted
     from hardness.report import dashboard
-    from hardness.studies.sweep.grid import read
-    from hardness.studies.sweep.shipped import SHIPPED
+    from hardness.studies.sweep.grid import SHIPPED, read
     from hardness.studies.sweep.study import missing, run_grid
 
     folder = out or Path("sweeps") / grid.stem
@@ -266,18 +265,8 @@ def sweep(
     else:
         grids = (read(grid, changes or ()),)
     if dry_run:
-        lacking = [missing(wanted, folder) for wanted in grids]
-        trials = sum(count for count, _ in lacking)
-        times = [each for _, each in lacking if each is not None]
-        seconds = sum(times) if len(times) == len(lacking) else None
-        known = "how long is known when the first have ended"
-        if seconds is not None:
-            known = f"about {seconds:.0f} s of one process"
-        emit(
-            as_json,
-            {"trials": trials, "seconds": seconds},
-            [f"{trials} trials to run, {known}; nothing was run"],
-        )
+        trials = sum(missing(wanted, folder) for wanted in grids)
+        emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
         return
     try:
         ended = [run_grid(wanted, folder, workers, Progress(), scheduler, typed(context)) for wanted in grids]

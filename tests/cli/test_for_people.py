@@ -61,7 +61,7 @@ def test_inspect_counts_what_it_does_not_show(tmp_path):
 
 
 def test_the_built_in_grid_has_equal_sizes_of_nice_and_hard(tmp_path):
-    from hardness.studies.sweep.shipped import SHIPPED
+    from hardness.studies.sweep.grid import SHIPPED
 
     grids = SHIPPED["nice-and-hard"]
     for nice, hard in zip(grids[::2], grids[1::2], strict=True):
@@ -77,7 +77,7 @@ def test_the_built_in_grid_has_equal_sizes_of_nice_and_hard(tmp_path):
 
 def test_the_built_in_grid_separates_nice_from_hard(tmp_path):
     """Run the student's part with two and three heads: a hidden parity takes at least twice the examples."""
-    from hardness.studies.sweep.shipped import SHIPPED
+    from hardness.studies.sweep.grid import SHIPPED
 
     for grid in SHIPPED["nice-and-hard"][:2]:
         small = replace(grid, params={**grid.params, "heads": [2, 3]}, runs=1)

@@ -14,6 +14,7 @@ from theorem_c import surely_enough
 
 CLASSES = {(4, 2), (4, 3), (5, 2), (5, 3), (20, 4), (16, 6), (24, 6)}
 TOLERANCES = ("0.2", "0.16", "0.14", "0.12", "0.1", "0.08", "0.06", "0.05", "0.04")
+SHOWN = ("0.2", "0.16", "0.1", "0.04")
 COMPARED = ("0.03", "0.05", "0.0624", "0.08", "0.1", "0.1249", "0.16", "0.2")
 LOST = {"0.16": 3, "0.14": 4}  # e* of theorem D
 Place = tuple[int, int, str]
@@ -49,7 +50,7 @@ def brackets() -> dict[Place, dict[str, int]]:
 
 
 def test_the_brackets_of_V_and_G() -> None:
-    numbers, (shown, every, *_) = summary("games")["numbers"], article_tables("games")
+    numbers, (shown, *_) = summary("games")["numbers"], article_tables("games")
     known, expected, ratios = brackets(), {}, {}
     for (n, s, tau), at in known.items():
         least = min(at[name] for name in ("sign-batch", "flat", "upper") if name in at)
@@ -57,11 +58,9 @@ def test_the_brackets_of_V_and_G() -> None:
         ratios[n, s, tau] = Fraction(least, at["floor"])
         both = [f"{at[name]:,}" if name in at else "" for name in ("sign-batch", "flat")]
         start = [str(n), str(s), f"{comb(n, s):,}", tau, f"{at['floor']:,}", *both]
-        lower, upper = at.get("lower", at["floor"]), at["upper"]
-        end = [f"{least:,}", up(ratios[n, s, tau]), f"{lower:,}", f"{upper:,}"]
-        expected[n, s, tau] = [*start, *end]
-    assert sorted(every[1:]) == sorted(expected.values())
-    assert all([*line[:7], line[7]] in [[*full[:7], full[10]] for full in every[1:]] for line in shown[1:])
+        expected[n, s, tau] = [*start, f"{at['upper']:,}"]
+    large_ones = [(at, line) for at, line in expected.items() if comb(*at[:2]) > 100]
+    assert sorted(shown[1:]) == sorted(line for at, line in large_ones if at[2] in SHOWN)
     large = [at for at in known if comb(*at[:2]) > 100]
     exact = {at for at, ends in known.items() if ends.get("lower", ends["floor"]) == ends["upper"]}
     assert (numbers["known"], numbers["pairs"]) == (len(exact), len(known)) == (39, 63)
@@ -69,11 +68,9 @@ def test_the_brackets_of_V_and_G() -> None:
     assert all(Fraction(at[2]) >= Fraction(3, 16) for at in exact & {*large})
     assert numbers["large"] == {
         "classes": len({at[:2] for at in large}),
-        "pairs": len(large),
         "V": up(max(Fraction(known[at]["upper"], known[at]["floor"]) for at in large)),
         "G": up(max(ratios[at] for at in large)),
         "flat": up(max(ratios[at] for at in large if "flat" in known[at])),
-        "tight": [ratios[at] for at in large].count(Fraction(1)),
     }
 
 
@@ -95,14 +92,6 @@ def test_inner_products_over_their_floor() -> None:
     assert inner["factors"] == ", ".join(f"{after / before:.2f}" for before, after in pairwise(means))
 
 
-def test_strategies_that_see_little_identify_nothing() -> None:
-    games = [row for row in rows("games") if row["solver.strategy"] in ("low-degree", "gradient")]
-    won = sum(row["status"] == "solved" for row in games)
-    assert (
-        summary("games")["numbers"]["blind"] == {"won": won, "games": len(games)} == {"won": 0, "games": 45}
-    )
-
-
 def test_what_the_cheapest_strategy_pays_over_the_floor() -> None:
     paid: dict[Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in rows("games", family="parity", solver_kind="frontier", status="solved"):
@@ -119,7 +108,7 @@ def test_what_the_cheapest_strategy_pays_over_the_floor() -> None:
 
 def test_blocks_over_the_limit() -> None:
     played = {place(row): int(row["cost"]) for row in rows("games", solver_strategy="blocks")}
-    table, last = article_tables("games")[2], []
+    table, last = article_tables("games")[1], []
     for line, ((n, s, tau), queries) in zip(
         table[1:], sorted(played.items(), key=lambda game: (-float(game[0][2]), game[0][0])), strict=True
     ):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import hardness
 from hardness.errors import InputError
 from hardness.studies.sweep.axes import cells, size
-from hardness.studies.sweep.grid import Grid, read
+from hardness.studies.sweep.grid import Grid
 
 RAY = """
 family = "parity"
@@ -75,7 +75,6 @@ def test_a_ray_from_a_file_and_from_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("ray.toml").write_text(RAY.format(dim='"4*heads"', zip=""))
     assert answer("sweep ray.toml --workers 0 --out ray")["statuses"] == {"solved": 2}
-    assert read(Path("ray/grid.toml")) == read(Path("ray.toml"))
     rows = swept("parity", "same", dim="4*heads", heads=[2, 3], strategy="sign-batch")
     assert rows[["dim", "heads"]].values.tolist() == [[8, 2], [12, 3]]
     zipped = {"dim": [8, 12], "heads": [2, 3], "zip": ["dim", "heads"]}
@@ -89,8 +88,6 @@ def test_each_learner_may_have_a_menu(tmp_path):
     tune = {"lbfgs": {"starts": [1, 2]}, "menu": {"starts": [3]}, "seeds": 1}
     grid = Grid("nondegenerate", {"dim": [6], "heads": 2, "tokens": 2}, solver, {}, 1, 4, tune=tune)
     assert (grid.menu("lbfgs"), grid.menu("direct")) == ([{"starts": 1}, {"starts": 2}], [{"starts": 3}])
-    (tmp_path / "g").write_text(grid.toml())
-    assert read(tmp_path / "g") == grid
     with pytest.raises(InputError, match=r"no menu for direct: give \[tune\] menu.OPTION"):
         Grid(
             "nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, {}, tune={"lbfgs": {"starts": [1]}}

@@ -12,7 +12,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.studies.sweep.grid import Grid, read
+from hardness.studies.sweep.grid import Grid
 
 GRID = """
 family = "parity"
@@ -33,13 +33,12 @@ queries = 100000
 """
 
 
-def test_a_grid_file_runs_resumes_and_is_written_back(tmp_path, monkeypatch):
+def test_a_grid_file_runs_and_resumes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("grid.toml").write_text(GRID)
     command = "sweep grid.toml --workers 0 --out"
     first = answer(f"{command} out")
     assert (first["planned"], first["ran"], first["statuses"]) == (8, 8, {"solved": 8})
-    assert read(Path("out/grid.toml")) == read(Path("grid.toml"))
     assert answer(f"{command} out")["ran"] == 0
     Path("grid.toml").write_text(GRID.replace("[8, 9]", "[8, 9, 10]"))
     assert answer(f"{command} out")["ran"] == 4
@@ -57,7 +56,7 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
     )
     Path("grid.toml").write_text(text)
     command = "sweep grid.toml --out out --workers 0"
-    assert answer(f"{command} --dry-run") == {"trials": 32, "seconds": None}  # which nothing tells yet
+    assert answer(f"{command} --dry-run") == {"trials": 32}
     assert not Path("out").exists()
     less = "--set params.heads=2 --set solver.tolerance=0.2 --set runs=1"
     assert answer(f"{command} {less}")["statuses"] == {"solved": 4}
@@ -65,9 +64,7 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
         rows = list(store.rows())
     cells = {(r.task.solver["strategy"], r.task.params["dim"], r.task.solver["tolerance"]) for r in rows}
     assert cells == {(name, d, 0.2) for name in ("sign-batch", "flat") for d in (8, 9)}
-    left, seconds = answer(f"{command} --dry-run"), [row.outcome.seconds for row in rows]
-    assert left["trials"] == 28
-    assert 28 * min(seconds) <= left["seconds"] <= 28 * max(seconds)
+    assert answer(f"{command} --dry-run") == {"trials": 28}
     check_refused(run_command(f"{command} --set nowhere.heads=2"), "a table of params, solver, budget")
 
 
@@ -90,11 +87,9 @@ def test_what_is_no_grid_is_one_line(tmp_path, change, words):
     check_refused(run_command(f"sweep {tmp_path}/grid.toml --out {tmp_path}/out --workers 0"), words)
 
 
-def test_a_grid_survives_its_own_file(tmp_path):
+def test_options_of_learners_are_axes():
     solver = {"learner": ["direct", "lbfgs"], "options": {"starts": [1, 2]}}
     grid = Grid("nondegenerate", {"dim": [6], "heads": 2, "tokens": 2}, solver, {}, 1, 4)
-    (tmp_path / "g").write_text(grid.toml())
-    assert read(tmp_path / "g") == grid
     solvers = [(task.solver["learner"], task.solver["params"]["starts"]) for task in grid.tasks()]
     assert solvers == [("direct", 1), ("direct", 2), ("lbfgs", 1), ("lbfgs", 2)]
     with pytest.raises(InputError, match="one solver"):

@@ -177,7 +177,6 @@ def seconds(task: Task) -> float:
 
 SEVERAL = 100  # sets from which on a class is large
 SHOWN = (0.2, 0.16, 0.1, 0.04)  # tolerances of the table that is not folded
-BLIND = ("low-degree", "gradient")  # strategies that see little of a secret
 CELL = ["n", "s", "tau"]
 
 
@@ -231,7 +230,7 @@ def limits(rows: "DataFrame") -> "DataFrame":
 
 
 def products(rows: "DataFrame") -> "DataFrame":
-    """Return a line an n and strategy on inner products: floor (theory 2.6), games, won, and the mean of queries.
+    """Return a line an n and strategy on inner products: floor (theory 2.6), games, and the mean of queries.
 
     The mean is of the games that identified the secret, if these are at least half of all; else there is none.
     """
@@ -241,12 +240,12 @@ def products(rows: "DataFrame") -> "DataFrame":
     for (n, strategy), games in named(rows[rows.family == "rounding"]).groupby(["n", "strategy"]):
         won = games.cost[games.status == "solved"].astype(float).tolist()
         line = {"n": int(n), "strategy": strategy, "floor": float(games["detail.bound"].iloc[0])}
-        line |= {"games": len(games), "won": len(won)}
+        line |= {"games": len(games)}
         if 2 * len(won) >= len(games):
             paid = mean(won)
             line |= {"queries": paid.value, "low": paid.low, "high": paid.high}
         lines.append(line)
-    columns = ["n", "strategy", "floor", "games", "won", "queries", "low", "high"]
+    columns = ["n", "strategy", "floor", "games", "queries", "low", "high"]
     return pd.DataFrame(lines).reindex(columns=columns)
 
 
@@ -261,7 +260,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     inner = products(rows)
     best = inner[inner.n == UP_TO].sort_values("queries").iloc[0]
     grown = inner[inner.strategy == best.strategy].sort_values("n").queries.tolist()
-    blind = inner[inner.strategy.isin(BLIND)]
     last = limits(rows)[lambda table: table.n == table.n.max()]
     return {
         "pairs": len(lines),
@@ -273,11 +271,9 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         },
         "large": {
             "classes": len(large.drop_duplicates(["n", "s"])),
-            "pairs": len(large),
             "V": at_most(float((large.upper / large.lower).max())),
             "G": at_most(float((large.G / large.floor).max())),
             "flat": at_most(float((flat.G / flat.floor).max())),
-            "tight": int((large.floor == large.G).sum()),
         },
         "compared": {
             "pairs": len(frontier),
@@ -297,38 +293,23 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "runs": int(best.games),
             "factors": ", ".join(f"{after / before:.2f}" for before, after in pairwise(grown)),
         },
-        "blind": {"won": int(blind.won.sum()), "games": int(blind.games.sum())},
     }
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the brackets of large classes and of all, theorem D's limit, the strategies, and inner products."""
+    """Return the brackets of large classes, theorem D's limit, and the strategies."""
     lines = brackets(rows)
     shown = lines[(lines.N > SEVERAL) & lines.tau.isin(SHOWN)].sort_values(
         ["N", "tau"], ascending=[True, False]
     )
     heads = {"tau": "τ", "floor": "V and G at least", "upper": "V at most"}
     order = ["n", "s", "N", "tau", "floor", "sign-batch", "flat", "upper"]
-    every = lines.assign(ratio=[at_most(value) for value in lines.G / lines.floor])
-    every = every[["n", "s", "N", "tau", "floor", "sign-batch", "flat", "G", "ratio", "lower", "upper"]]
     near = limits(rows)
     near = near.assign(limit=near.N / near.lost, ratio=[at_most(value) for value in near.ratio])
     near = near[["n", "s", "N", "tau", "lost", "limit", "floor", "cost", "ratio"]]
-    inner = products(rows)
-    ends = [f"{won} of {games}" for won, games in zip(inner.won, inner.games, strict=True)]
-    inner = inner.assign(won=ends).drop(columns="games")
     names = ["floor", "sign-batch", "flat", "adaptive", "bent", "characters"]
     return {
         "bounds": shown[order].rename(columns=heads),
-        "every": every.rename(
-            columns={
-                "tau": "τ",
-                "G": "G at most",
-                "ratio": "G over floor, at most",
-                "lower": "V at least",
-                "upper": "V at most",
-            }
-        ),
         "limit": near.rename(
             columns={
                 "tau": "τ",
@@ -339,7 +320,6 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
             }
         ),
         "strategies": compared(rows)[["s", "tau", "N", *names]].rename(columns={"tau": "τ"}),
-        "inner_products": inner.rename(columns={"won": "identified"}),
     }
 
 

@@ -246,7 +246,7 @@ def _distance_from_a_constant(values: list[float]) -> float:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return how far both attacks get, what few heads do, and every cell."""
+    """Return how far both attacks get, and what few heads do."""
     import pandas as pd
 
     table = cells(rows)
@@ -272,24 +272,9 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
         }
         for cell in table[table.m > 0].itertuples()
     ]
-    every = [
-        {
-            "q": str(cell.q),
-            "p": str(cell.p),
-            "n": cell.n,
-            "attack": NAMES[cell.attack],
-            "examples": f"{cell.samples:,}" if cell.samples else "stream",
-            "solved": f"{cell.solved} of {cell.runs}",
-            "other ends": cell.ends,
-            "predicted, s": 2**cell.predicted,
-            "took, s": 2**cell.took,
-        }
-        for cell in table[table.m == 0].itertuples()
-    ]
     return {
         "by_size": pd.DataFrame(far),
         "by_heads": pd.DataFrame(few),
-        "by_cell": pd.DataFrame(every).astype({"examples": str}),
     }
 
 

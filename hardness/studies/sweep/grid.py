@@ -1,7 +1,6 @@
 """The grid of a sweep: a family, axes of its parameters, one solver; read from TOML, written to it, made into tasks."""
 
 import json
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,19 +16,15 @@ from hardness.errors import InputError, unknown
 from hardness.evaluation.solver import is_streamed
 from hardness.families.base import types_of
 from hardness.io import schemas
-from hardness.io.files import read_bounded
 from hardness.io.texts import parse_value, sanitize
 from hardness.sq.game import class_of, oracle_of, strategy_of
 from hardness.studies.sweep import axes
 
 GUARD = 120.0  # seconds that end a trial unless the grid says otherwise
 SAMPLES = 4096  # examples that a learner or an attack is given at most, unless the grid says otherwise
-MOST_TRIALS, GRID_BYTES = 10**6, 1 << 16  # trials of a grid, bytes of its file
-# A key a.b.c… of so many parts: the time that TOML takes is their number squared.
-DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
+MOST_TRIALS = 10**6  # of a grid
 TABLES = ("params", "solver", "budget", "tune")
 ENTRIES = ("family", "runs", "seed", "guard", "zip", *TABLES)
-TUNING = ("settings", "seeds")  # entries of [tune] that are no menu
 SETTINGS, SEEDS = 24, 3  # of a tuning, unless the grid says otherwise
 OWN = {
     "strategy": ("strategy", "oracle", "tolerance"),
@@ -73,7 +68,6 @@ class Grid:
             * axes.size(self.solver.get("options", {}))
         )
         if trials <= MOST_TRIALS:
-            check_menus(self.tune, "the grid")
             # Finite numbers, no deep nesting
             stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")
             schemas.check("grid", stated, "the grid")
@@ -179,78 +173,20 @@ class Grid:
             for each, params in product(named, options)
         ]
 
-    def toml(self) -> str:
-        """The grid as a file that `read` reads again."""
-        fields = {name: value for name, value in asdict(self).items() if name != "prints"}
-        fields = {name: value for name, value in fields.items() if name != "zip" or value}
-        flat = [f"{name} = {json.dumps(value)}" for name, value in fields.items() if name not in TABLES]
-        tables = [f"\n[{name}]\n" + "\n".join(_entries(fields[name])) for name in TABLES if fields[name]]
-        return "\n".join([*flat, *tables]) + "\n"
-
-
-def check_menus(tune: Any, what: str) -> None:
-    """Raise `InputError`, which begins with `what`, unless every menu of `tune` has a list of values for each option.
-
-    >>> check_menus({"mlp": {"menu": {"rate": [0.1]}}}, "the grid")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: the grid: tune.mlp.menu must be a list of values of the option menu of mlp, got ...
-    """
-    if not isinstance(tune, Mapping | None):
-        raise _no_menu(what, "tune", "a mapping of menus", tune)
-    for name, menu in (tune or {}).items():
-        place = f"tune.{sanitize(name, 60)}"
-        if name in TUNING:
-            continue
-        if not isinstance(menu, Mapping):
-            kind = "a menu, lists of values by option"
-            raise _no_menu(
-                what, place, kind if name == "menu" else f"{kind}, of the learner of that name", menu
-            )
-        for option, values in menu.items():
-            if not isinstance(values, Iterable) or isinstance(values, str | Mapping):
-                whose = "" if name == "menu" else f" of {sanitize(name, 60)}"
-                kind = f"a list of values of the option {sanitize(option, 60)}{whose}"
-                raise _no_menu(what, f"{place}.{sanitize(option, 60)}", kind, values)
-
-
-def _no_menu(what: str, place: str, kind: str, value: Any) -> InputError:
-    return InputError(
-        f"{what}: {place} must be {kind}, got {sanitize(repr(value), 60)}; "
-        'tune is {"menu": {"rate": [0.1, 0.2]}} for all learners or {"mlp": {"rate": [0.1, 0.2]}} for one, mlp'
-    )
-
 
 def _product(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The product of the lists of a table, in which texts are words."""
     return axes.cells(table, words=table)
 
 
-def _entries(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _entries(value, f"{prefix}{_key(name)}.")
-        else:
-            yield f"{prefix}{_key(name)} = {json.dumps(value)}"
-
-
-def _key(name: str) -> str:
-    """A name as TOML writes it; that of a learner may hold a colon."""
-    return name if re.fullmatch(r"[\w-]+", name) else json.dumps(name)
-
-
 def read(path: Path, changes: Iterable[str] = ()) -> Grid:
     """The grid of a file, with `changes` NAME=VALUE or TABLE.NAME=VALUE. Raises `InputError` on what is no grid."""
     try:
-        text = read_bounded(path, GRID_BYTES).decode()
-        if DOTTED.search(text):
-            raise ValueError("a key has too many parts")
-        entries = tomllib.loads(text)
-    except InputError:
-        raise
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else sanitize(error)
-        raise InputError(f"{path} is not TOML: {reason}") from error
+        raise InputError(f"{path} is not TOML: {sanitize(error)}") from error
     for change in ("", *changes):
         if change:
             _change(entries, change)
@@ -258,7 +194,6 @@ def read(path: Path, changes: Iterable[str] = ()) -> Grid:
             if name not in ENTRIES:
                 raise unknown("entry of a grid", name, ENTRIES)
         what = f"{path} with --set {sanitize(change)}" if change else str(path)
-        check_menus(entries.get("tune"), what)
         schemas.check("grid", entries, what)
     return Grid(**entries)
 
@@ -288,3 +223,28 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+# Grids with names, which `hardness sweep NAME` runs
+# Of each learner at its defaults, by name: the numbers of heads, the most examples, and the runs of a cell.
+LEARNERS = {
+    "student": ([2, 3, 4, 5], 2**20, 3),
+    "lbfgs": ([2, 3], 256, 1),
+}
+FAMILIES = {
+    "nondegenerate": {"tokens": 2},
+    "parity": {},
+}
+SHIPPED: dict[str, tuple[Grid, ...]] = {
+    "nice-and-hard": tuple(
+        Grid(
+            family,
+            {"dim": "4*heads", "heads": heads, **params},
+            {"learner": learner},
+            {"samples": samples},
+            runs=runs,
+        )
+        for learner, (heads, samples, runs) in LEARNERS.items()
+        for family, params in FAMILIES.items()
+    ),
+}

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from itertools import count, islice
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,32 +15,25 @@ from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
 from hardness.engine.study import Study
-from hardness.engine.task import Task, canonical
+from hardness.engine.task import Task
 from hardness.engine.tuning import Results
 from hardness.errors import InputError
 from hardness.families.base import types_of
 from hardness.report import dashboard
-from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid, check_menus
+from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
 from hardness.studies.trials import solving_cost
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NAME, GRID = "sweep", "grid.toml"
-QUESTION = "What does each cell of this grid cost?"
+NAME = "sweep"
 
 
 def _no_grid(quick: bool) -> list[Task]:
     raise InputError("a sweep is run by `hardness sweep GRID.toml`")
 
 
-STUDY = Study(
-    NAME,
-    QUESTION,
-    _no_grid,
-    lambda task: 1.0,
-    solving_cost,
-)
+STUDY = Study(NAME, "What does each cell of this grid cost?", _no_grid, lambda task: 1.0, solving_cost)
 
 
 def run_grid(
@@ -60,7 +52,6 @@ def run_grid(
     """
     tasks, ran = grid.tasks(), 0
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
-        (out / GRID).write_text(grid.toml(), encoding="utf-8")
         store.made_by(*filter(None, [command]))
 
         rounds = count(1)
@@ -87,31 +78,13 @@ def run_grid(
         return dashboard.write(STUDY, store.table(), out), ran
 
 
-def missing(grid: Grid, out: Path) -> tuple[int, float | None]:
-    """How many trials a run of the grid would run, and its seconds of one process: None before anything is stored.
-
-    A trial is predicted to take the median of the stored ones that it shares most with: the cell, else the solver and
-    the family, else the solver's kind, which all of a grid share.
-    """
+def missing(grid: Grid, out: Path) -> int:
+    """Return how many trials a run of the grid would run: those that the store in `out` lacks."""
     tasks = grid.tasks()
     if not (out / STORE).exists():
-        return len(tasks), None
-    took: dict[str, list[float]] = {}
+        return len(tasks)
     with Store(out / STORE) as store:
-        done = store.done()
-        for row in store.rows():
-            if row.outcome:
-                for like in _likes(row.task):
-                    took.setdefault(like, []).append(row.outcome.seconds)
-    left = [task for task in tasks if task.identity not in done]
-    if not took:
-        return len(left), None
-    return len(left), sum(median(next(took[like] for like in _likes(task) if like in took)) for task in left)
-
-
-def _likes(task: Task) -> list[str]:
-    """What a trial has in common with others, the most first."""
-    return [canonical([task.family, task.solver, task.params]), canonical([task.family, task.solver]), ""]
+        return len({task.identity for task in tasks} - {*store.done()})
 
 
 def sweep(
@@ -161,7 +134,6 @@ def sweep(
     """
     solvers = {"strategy": strategy, "learner": learner, "attack": attack}
     given = {kind: thing for kind, thing in solvers.items() if thing is not None}
-    check_menus(tune, "hardness.sweep")
     prints: dict[str, str] = {}
 
     def name_of(thing: Any) -> Any:
