@@ -25,7 +25,9 @@ SATURATED = 20.0  # tanh of it is 1 in 64 bits
 
 
 class Diagonal(Learner):
-    """Heads with Θ_i = diag(θ_i) and W_i = c_i E_00, trained online in float32 on the rows with z_0 != 0.
+    """Heads with Θ_i = diag(θ_i) and W_i = c_i E_00, online by Adam: hidden parities, from 2,000 examples.
+
+    It is trained in float32 on the rows with z_0 != 0.
 
     There the layer's output is x_a[0] f(u) in column 0, f(u) = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j = 1 iff the two
     tokens differ in coordinate j (theory 1.1): a two-layer network on bits, at a cost of d an example and head. The

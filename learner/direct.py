@@ -21,7 +21,9 @@ Loss = Callable[[Array], tuple[float, Array]]
 
 
 class Direct(Learner):
-    """Variable projection from random starts: anchored L-BFGS, then Levenberg–Marquardt (`learner.varpro`).
+    """Variable projection from random starts: random layers, from a hundred examples.
+
+    Anchored L-BFGS, then Levenberg–Marquardt (`learner.varpro`).
 
     The first start uses the heads it was told, later ones `spare` more, pruned back as far as the labels allow;
     `report_.heads` says how many were needed. A start sees 8·heads·dim examples, more where a single Θ asks
@@ -179,7 +181,9 @@ class _Joint(Learner):
 
 
 class JointLBFGS(_Joint):
-    """L-BFGS on Θ and W together (scipy), from up to `starts` random starts: what most people would try first.
+    """L-BFGS on Θ and W together (scipy): what most people try first; for random layers, from a hundred examples.
+
+    It begins anew up to `starts` times.
 
     >>> rng = np.random.default_rng(0)
     >>> layer = MultiHeadAttention(rng.normal(size=(1, 4, 4)) / 3, rng.normal(size=(1, 4, 4)))
@@ -220,7 +224,7 @@ class JointLBFGS(_Joint):
 
 
 class Adam(_Joint):
-    """Full-batch Adam on Θ and W with a cosine schedule."""
+    """Full-batch Adam on Θ and W with a cosine schedule: random layers, from a hundred examples."""
 
     exact = 1e-6
 

@@ -15,8 +15,9 @@ FIRST = 1024  # examples that set the scale of the labels of `MLP`
 
 
 class MLP(Regressor):
-    """A hidden layer of ReLU units on all signs of an input, all outputs at once: Adam on the squared error, online.
+    """A hidden layer of ReLU units on all signs, online by Adam: hidden parities, from 65,000 examples.
 
+    It fits all outputs at once by the squared error.
     The network is scikit-learn's `MLPRegressor`, shown every example once, in the order given, `batch` a step, in
     float32. It sees raw tokens and nothing else; products and the gate are for it to find. The first 1024 examples
     set the scale of the labels, as with the attention student. `rate` is frozen after hidden parities of two: of
@@ -113,7 +114,7 @@ class MLP(Regressor):
 
 
 class OnlineMLP(Regressor):
-    """One hidden layer of ReLU units, hinge loss, plain mini-batch SGD, every example seen once.
+    """A hidden layer of ReLU units on products of tokens, online by SGD: structured families, from 1,000 examples.
 
     For the structured families (k = 2 tokens). The network is given the most generous public representation: of
     the examples with z_0 != 0 the products v_j = x1_j x2_j, j >= 1, in which a parity label is a single

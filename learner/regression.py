@@ -247,7 +247,7 @@ def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
 
 
 class LowDegree(RidgeLearner):
-    """Ridge regression on all monomials of degree at most `degree` in the k·d signs of the tokens.
+    """Ridge regression on monomials of the k·d signs, of degree up to `degree`: random layers, from 1,000 examples.
 
     Their inner products are a function of the Hamming distance of two inputs, so up to `MANY` examples, and where there
     are more monomials than examples, none of them is made. Y (n, k, d) is learned entry by entry. The rest is
@@ -330,7 +330,9 @@ class _Scaled(RidgeLearner):
 
 
 class RandomFeatureAttention(_Scaled):
-    """Σ_m mean_i relu(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ>: frozen random W_m, trained v_m, the softmax replaced by a relu.
+    """Attention with frozen random queries and a relu in place of the softmax: random layers, from 1,000 examples.
+
+    It is Σ_m mean_i relu(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ> with random W_m and trained v_m.
 
     `activation` `softmax` puts the softmax back: Σ_m Σ_i softmax_i(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ>. `n_heads` heads, None
     for infinitely many (closed-form kernel; relu without bias only); `bias` μ makes the mean of W_m μ·I, and for relu

@@ -123,7 +123,7 @@ def _batch_gradient(file: Path, batch: int | None, batches: int | None, seed: in
 
 
 def attacks(as_json: Json = False) -> None:
-    """List the registered attacks.
+    """List the registered attacks, and what each does.
 
     Example: hardness attacks
     """

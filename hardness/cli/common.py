@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -115,12 +115,24 @@ def complete(kind: str) -> Callable[[str], list[str]]:
 
 
 def emit_registered(kind: str, kinds: str, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
-    """What is registered of a kind, and `more`: names, and the first line of what each says of itself."""
+    """Print what is registered of a kind, and `more`: names, and the first line of what each says of itself."""
     loaded, broken = listed(kind)
-    rows = [
-        {"name": name, "summary": first_line(thing)} for name, thing in {**loaded, **(more or {})}.items()
-    ]
-    emit(as_json, {kinds: rows, "broken": broken}, [f"{row['name']:18} {row['summary']}" for row in rows])
+    things = {**loaded, **(more or {})}
+    emit_list(
+        kinds, [{"name": name, "summary": first_line(things[name])} for name in things], broken, as_json
+    )
+
+
+def emit_list(
+    kinds: str, rows: Sequence[Mapping[str, str]], broken: Sequence[Mapping[str, str]], as_json: bool
+) -> None:
+    """Print a line of name and summary for each row, and a line below it for each further entry."""
+    lines = []
+    for row in rows:
+        name, summary, *others = row
+        lines.append(f"{row[name]:18} {row[summary]}")
+        lines += [f"{'':18} {other}: {row[other]}" for other in others]
+    emit(as_json, {kinds: rows, "broken": broken}, lines)
 
 
 def refuse_existing(out: Path, force: bool) -> None:

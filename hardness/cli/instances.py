@@ -13,6 +13,7 @@ from hardness.cli.common import (
     Json,
     Seed,
     emit,
+    emit_list,
     group,
     listed,
     refuse_existing,
@@ -58,7 +59,7 @@ def register(app: typer.Typer) -> None:
 
 
 def families(as_json: Json = False) -> None:
-    """List the families: name, hypothesis, what m means.
+    """List the families: what each is, under which hypothesis it is hard, and what its heads are.
 
     Example: hardness families
     """
@@ -67,10 +68,7 @@ def families(as_json: Json = False) -> None:
         {"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning}
         for f in loaded.values()
     ]
-    lines = [
-        f"{f.name:15} {f.summary}; m: {f.heads_meaning}. Hypothesis: {f.hypothesis}" for f in loaded.values()
-    ]
-    emit(as_json, {"families": rows, "broken": broken}, lines)
+    emit_list("families", rows, broken, as_json)
 
 
 def generate(

@@ -32,7 +32,7 @@ class Component:
 
 
 class LinearAttention(RidgeLearner):
-    """Least squares over all linear attention layers at once, of any number of heads.
+    """Least squares over all linear attention layers at once: random layers, from 1,000 examples.
 
     `query` says which token asks, or 'all': then the first token makes one part of the features, the mean over the
     others a second.

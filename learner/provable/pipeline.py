@@ -275,7 +275,9 @@ class _Walk:
 
 
 class Provable(Learner):
-    """The learner with the theorem: (dk)^O(m³) time on layers that meet `hardness.gadgets.conditions` (STOC 2025).
+    """The learner with the theorem: layers that meet `hardness.gadgets.conditions`, from 2,000 examples.
+
+    Its time is (dk)^O(m³) (Chen and Li, STOC 2025).
 
     `mode="paper"` walks the literal phases (crude estimate, convex body, one-sparse rows, widths, an explicit ε-net
     for at most three heads); `mode="practical"` replaces them by what measures better (debiased estimate, least

@@ -94,3 +94,17 @@ def test_a_stream_without_a_count_is_refused(hard):
 
     with pytest.raises(InputError, match="count=None"):
         stream(hard, 40_000)
+
+
+@pytest.mark.parametrize(
+    ("learner", "family", "count"),
+    [
+        ("student", hardness.Nondegenerate(dim=8, tokens=2, heads=2), 25_000),
+        ("student", hardness.Parity(dim=8, heads=2), 80_000),
+        ("mlp", hardness.Parity(dim=8, heads=2), 70_000),
+        ("diagonal", hardness.Parity(dim=8, heads=2), 2_000),
+    ],
+)
+def test_learners_at_their_defaults_solve_the_smallest_sizes(learner, family, count):
+    instance = hardness.Instance.generate(family, seed=0)
+    assert hardness.learn(instance, learner, count, seed=1).status == "solved"
