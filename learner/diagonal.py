@@ -13,8 +13,7 @@ from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import pack, unpack_bits
 from learner.base import Array, Learner, Phase, SearchResult, outputs, signs
-from learner.descent import descend
-from learner.diagonal_network import Rule, forward, starting
+from learner.diagonal_network import Rule, descend, forward, starting
 from learner.student import EXPLAINED
 
 FIRST = 64  # informative rows that fix offset and scale of the labels before the first update
@@ -146,7 +145,7 @@ class Diagonal(Learner):
         """f on all sign vectors, (2^n,) with n = dim - 1, before every step down the gradient of the whole population.
 
         `correlations` answers for the labels: E[y h(v)] for each of the tables h (q, 2^n) that it is handed, as far as
-        an oracle tells them (`learner.descent`). Raises `InputError` for an option that says something of examples.
+        an oracle tells them. Raises `InputError` for an option that says something of examples.
 
         >>> label = np.array([1.0, -1.0, -1.0, 1.0])
         >>> values = Diagonal(rate=0.1, random_state=0).descend(lambda tables: tables @ label / 4, dim=3)
@@ -287,7 +286,7 @@ class Diagonal(Learner):
         return drawn
 
     def _read(self, part: InformativeExamples) -> InformativeExamples:
-        """What is read in the place of `part`: itself, or the pool again once that is full."""
+        """Return `part`, or, once the pool is full, pooled examples in its place, reshuffled every pass."""
         if self.pool is None:
             self._informative += len(part.Y)
             return part
@@ -307,7 +306,7 @@ class Diagonal(Learner):
 
 
 def _standard(values: Array) -> tuple[float, float]:
-    """What is taken off labels (r,), and by what the rest is multiplied.
+    """Return what is taken off labels (r,), and by what the rest is multiplied.
 
     >>> _standard(np.array([3.0, 3.0, 3.0, 1.0]))
     (2.0, 1.0)
@@ -322,12 +321,12 @@ def _standard(values: Array) -> tuple[float, float]:
 
 
 def _none(dim: int) -> InformativeExamples:
-    """No examples."""
+    """Return no examples."""
     return InformativeExamples(informative_rows(np.empty((0, 2, -(-dim // 64)), np.uint64), dim), np.empty(0))
 
 
 def _joined(first: InformativeExamples, second: InformativeExamples) -> InformativeExamples:
-    """The examples of `first`, then those of `second`."""
+    """Return the examples of `first`, then those of `second`."""
     if not len(first):
         return second
     words = np.concatenate([first.X.words, second.X.words])
@@ -337,23 +336,18 @@ def _joined(first: InformativeExamples, second: InformativeExamples) -> Informat
 
 
 def _split(whole: InformativeExamples, count: int) -> tuple[InformativeExamples, InformativeExamples]:
-    """The first `count` examples, and the others."""
-    cut = int(np.searchsorted(whole.X.positions, count))
-    sizes, parts = (count, len(whole) - count), (slice(0, cut), slice(cut, None))
-    rows = (
-        InformativeRows(whole.X.words[part], whole.X.positions[part] - shift, size, whole.X.dim)
-        for part, size, shift in zip(parts, sizes, (0, count), strict=True)
-    )
-    first, second = (InformativeExamples(x, whole.Y[part]) for x, part in zip(rows, parts, strict=True))
-    return first, second
+    """Return the first `count` examples, and the others."""
+    cut, x = int(np.searchsorted(whole.X.positions, count)), whole.X
+    first = InformativeRows(x.words[:cut], x.positions[:cut], count, x.dim)
+    second = InformativeRows(x.words[cut:], x.positions[cut:] - count, len(whole) - count, x.dim)
+    return InformativeExamples(first, whole.Y[:cut]), InformativeExamples(second, whole.Y[cut:])
 
 
 def _chosen(whole: InformativeExamples, examples: NDArray[np.int64]) -> InformativeExamples:
-    """Examples by their numbers, in this order."""
+    """Return examples by their numbers, in this order."""
     row_of = np.full(len(whole), -1)
     row_of[whole.X.positions] = np.arange(len(whole.Y))
-    rows = row_of[examples]
-    positions = np.flatnonzero(rows >= 0)
-    kept = rows[positions]
+    positions = np.flatnonzero(row_of[examples] >= 0)
+    kept = row_of[examples][positions]
     chosen = InformativeRows(whole.X.words[kept], positions, len(examples), whole.X.dim)
     return InformativeExamples(chosen, whole.Y[kept])

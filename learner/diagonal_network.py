@@ -12,11 +12,17 @@ Steps are taken in other coordinates of the same function, in which bits are sig
 and a tuned student needs 2 to 7 times fewer examples in them than in θ.
 """
 
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from learner.adam import EPSILON
+
+Array = NDArray[np.float64]
+AT_ONCE = 1 << 22  # entries of the tables asked at once
 
 
 class Rule(NamedTuple):
@@ -82,20 +88,6 @@ def forward(weights: Any, u: Any) -> Any:
     return np.tanh(u @ weights[:-1]) @ weights[-1]
 
 
-def gradients(weights: Any, u: Any, y: Any) -> tuple[Any, Any]:
-    """Return errors e = f - y (n,) and gradients (n, d + 1, M) of e²/2 of single rows: bits u (n, d), labels y (n,)."""
-    t = np.tanh(u @ weights[:-1])
-    errors = t @ weights[-1] - y
-    by_theta = u[:, :, None] * (errors[:, None] * weights[-1] * (1 - t * t))[:, None]
-    return errors, np.concatenate([by_theta, (errors[:, None] * t)[:, None]], axis=1)
-
-
-def clipped(gradient: Any, bound: float) -> Any:
-    """Return gradients (n, d + 1, M) of single rows, those of a norm above `bound` shortened to it."""
-    norms = np.sqrt((gradient**2).sum(axis=(1, 2), keepdims=True))
-    return gradient * np.minimum(1, bound / np.maximum(norms, 1e-30))
-
-
 def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) -> Any:
     """Return centred weights (d + 1, M) after step number `step` of Adam, and the soft threshold, by a gradient.
 
@@ -113,3 +105,40 @@ def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) ->
     cut = rule.rate * rule.l1
     moved[1:-1] -= np.clip(moved[1:-1], -cut, cut)
     return moved
+
+
+def descend(correlations: Callable[[Array], Array], weights: Array, rule: Rule) -> Iterator[Array]:
+    """Yield the values of f on all sign vectors, (2^n,), before the first step, after it, after the next, and so on.
+
+    f has `weights` (d + 1, M), d = n + 1, and goes down the gradient of E (f - y)²/2 over uniform signs, in the
+    coordinates in which the student steps (theory 2.4). What the gradients by θ and c owe to labels is E[y h] of
+    functions h that the learner knows, tanh', tanh' u_j and tanh of every head: `correlations` is handed their tables
+    (q, 2^n), bit j of an entry's number being u_j, and says what it takes these means for, (q,). They are M (d + 1) a
+    step.
+
+    >>> signs = np.array([1.0, -1.0, -1.0, 1.0])
+    >>> weights = np.random.default_rng(0).normal(size=(4, 16))
+    >>> values = descend(lambda tables: tables @ signs / 4, weights, Rule(rate=0.1))
+    >>> errors = [float(np.mean((next(values) - signs) ** 2)) for _ in range(100)]
+    >>> errors[0] > 1, errors[-1] < 0.1
+    (True, True)
+    """
+    d, heads = weights.shape[0] - 1, weights.shape[1]
+    size = 2 ** (d - 1)
+    u = np.concatenate([np.ones((1, size)), np.arange(size) >> np.arange(d - 1)[:, None] & 1])
+    moved, moments = centred(weights), (np.zeros_like(weights), np.zeros_like(weights))
+    parts = np.array_split(np.arange(heads), -(-u.size * heads // AT_ONCE))
+    for step in count(1):
+        theta, c = np.split(entries(moved), [d])
+        t = np.tanh(theta.T @ u)
+        slope = 1 - t * t
+        f = c[0] @ t
+        yield f
+        by_label = np.empty_like(weights)
+        for part in parts:
+            tables = (slope[part, None] * u).reshape(-1, size)
+            by_label[:-1, part] = correlations(tables).reshape(-1, d).T
+        by_label[-1] = correlations(t)
+        gradient = np.concatenate([u @ (slope * f).T, (t @ f)[None]]) / size - by_label
+        gradient[:-1] *= c
+        moved = updated(moved, by_centred(gradient), moments, step, rule)

@@ -182,11 +182,7 @@ class PairStudent:
         return self.weights[0].copy(), self.weights[1].swapaxes(1, 2).copy()
 
     def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> Any:
-        """Make an update a whole batch of tokens x, targets y times `scale`, both (n, 2, d); Θ is shrunk by rate · l1.
-
-        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
-        squared targets, summed over outputs.
-        """
+        """Make an update a whole batch, and return its squares, as `learner.student.DenseStudent` does."""
         squares = np.zeros((len(x) // batch, 2))
         x, y = np.ascontiguousarray(x, np.int8), np.ascontiguousarray(y, np.float64)
         options = Pace(float(rate)), float(rate * l1), float(scale), float(self.zone)

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError, missing_extra
 from hardness.io.fields import number, one_of, whole
-from hardness.layer import MultiHeadAttention, softmax
+from hardness.layer import MultiHeadAttention
+from learner import varpro
 from learner.adam import Adam
 from learner.base import Array, Learner, Phase, SearchResult, gradient_work, outputs, signs
 
@@ -241,41 +242,18 @@ def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
     return theta, w
 
 
-def forward(theta: Any, w: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Return outputs (B, k, d), patterns (B, M, k, k) and mixed tokens (B k, M d) of tokens x (B, k, d).
-
-    The largest score of a row is taken off before the exponential, so nothing overflows.
-    """
-    B, k, d = x.shape
-    M = len(theta)
-    queries = (
-        (x.reshape(B * k, d) @ theta.swapaxes(0, 1).reshape(d, M * d)).reshape(B, k, M, d).swapaxes(1, 2)
-    )
-    scores = queries @ x[:, None].swapaxes(-1, -2)
-    patterns = softmax(scores)
-    mixed = (patterns @ x[:, None]).swapaxes(1, 2).reshape(B * k, M * d)
-    return (mixed @ w.reshape(M * d, d)).reshape(B, k, d), patterns, mixed
-
-
 def gradients(theta: Any, w: Any, x: Any, y: Any, loss: str = "squared") -> tuple[Any, Any, Any]:
     """Return the squared error before the step, and the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
 
     ℓ(e) is e²/2 (squared), |e| (absolute) or max(0, |e| - .1) (hinge). The squared error is the mean over the B
     examples of the sum over all outputs.
     """
-    B, k, d = x.shape
-    M = len(theta)
-    out, patterns, mixed = forward(theta, w, x)
-    error = out - y
+    B, d = len(x), x.shape[2]
+    patterns, mixed = varpro.attend(x, theta)
+    error = mixed @ w.reshape(-1, d) - y.reshape(-1, d)
     pull = error if loss == "squared" else np.sign(error) * (abs(error) > ZONES[loss])
-    g = pull.reshape(B * k, d) / B
-    by_w = (mixed.swapaxes(0, 1) @ g).reshape(M, d, d)
-    back = (g @ w.reshape(M * d, d).swapaxes(0, 1)).reshape(B, k, M, d).swapaxes(1, 2)
-    by_pattern = back @ x[:, None].swapaxes(-1, -2)
-    by_score = patterns * (by_pattern - (patterns * by_pattern).sum(-1)[..., None])
-    moved = (by_score @ x[:, None]).swapaxes(1, 2).reshape(B * k, M * d)
-    by_theta = (x.reshape(B * k, d).swapaxes(0, 1) @ moved).reshape(d, M, d).swapaxes(0, 1)
-    return (error * error).sum() / B, by_theta, by_w
+    by_w = (mixed.T @ pull).reshape(w.shape) / B
+    return (error * error).sum() / B, varpro.pull_back(x, patterns, w, pull) / B, by_w
 
 
 class DenseStudent:
@@ -332,11 +310,7 @@ class TorchSteps:
     def train(
         self, x: NDArray[np.int8], y: Array, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0
     ) -> Array:
-        """Make an update a whole batch of tokens x, targets y times `scale`, both (n, k, d); Θ is shrunk by rate · l1.
-
-        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
-        squared targets, summed over outputs.
-        """
+        """Make an update a whole batch, and return its squares, as `DenseStudent` does."""
         import torch
 
         tokens, targets = (torch.as_tensor(part).to(self.theta) for part in (x, y * scale))

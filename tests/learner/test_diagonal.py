@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import diagonal_rows
 import numpy as np
 import pytest
 
@@ -83,8 +84,8 @@ def test_compiled_steps_are_those_of_the_reference_in_64_bits(rule, batch):
     moments = [np.zeros_like(weights) for _ in range(2)]
     for b in range(steps):
         part = slice(ends[b], ends[b + 1])
-        per_row = reference.by_centred(reference.gradients(weights, bits[part], labels[part])[1])
-        total = (reference.clipped(per_row, rule.clip) if rule.clip else per_row).sum(axis=0)
+        per_row = reference.by_centred(diagonal_rows.gradients(weights, bits[part], labels[part])[1])
+        total = (diagonal_rows.clipped(per_row, rule.clip) if rule.clip else per_row).sum(axis=0)
         moved = reference.updated(reference.centred(weights), total / batch + noise[b], moments, b + 1, rule)
         weights = reference.entries(moved)
     np.testing.assert_allclose(network.weights(), weights, atol=5e-4)

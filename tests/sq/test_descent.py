@@ -5,6 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from commands import answer, check_refused, run_command
+from diagonal_rows import gradients
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,9 +14,9 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.descent import descend
 from hardness.sq.oracle import ORACLES, OutOfQueries
 from hardness.sq.queries import Tables, bit_products
-from learner import descent
+from learner import diagonal_network
 from learner.diagonal import Diagonal
-from learner.diagonal_network import Rule, by_centred, centred, entries, gradients, starting, updated
+from learner.diagonal_network import Rule, by_centred, centred, entries, starting, updated
 
 N = 5
 WORDS = np.arange(2**N, dtype=np.uint64)
@@ -30,7 +31,7 @@ def test_with_true_means_it_is_gradient_descent_on_the_whole_population():
         Rule(rate=0.1, output_rate=0.5, l1=0.01, beta1=0.5),
         (np.zeros((N + 2, 3)), np.zeros((N + 2, 3))),
     )
-    values = descent.descend(lambda h: h @ labels / 2**N, weights.copy(), rule)
+    values = diagonal_network.descend(lambda h: h @ labels / 2**N, weights.copy(), rule)
     for step, shown in enumerate(islice(values, 4), 1):
         errors, by_row = gradients(weights, BITS, labels)
         assert shown - labels == pytest.approx(errors, abs=1e-12)
