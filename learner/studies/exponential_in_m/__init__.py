@@ -196,6 +196,7 @@ def drawn(task: Task, root: int) -> Outcome:
 
 
 LINES = {"3m": 3, "4m": 4, "8m": 8, "24": None, "32": None}  # d, along which a factor a head is fitted
+RAYS, FIXED = [line for line in LINES if "m" in line], [line for line in LINES if "m" not in line]
 WIDTHS, DEFAULT, TUNED = (16, 64, 256), "default", "tuned"
 SHOWN = (
     (4, 16),
@@ -206,13 +207,13 @@ SHOWN = (
     (8, 24),
     (4, 64),
     (7, 21),
-)  # (m, d) of the lottery's table
+)  # (m, d), the lottery's table
 NAMED = (  # (m, d) of the records
     *((m, 3 * m) for m in (8, 9, 10, 11)),
     *((m, 4 * m) for m in (5, 6, 7, 8, 9)),
     *((m, 8 * m) for m in (4, 5, 6)),
 )
-PRINTED, NEAR = 3, 3.0  # significant digits; the factor within which heads x examples over N are asked to lie
+NEAR = 3.0  # the factor within which heads x examples over N are asked to lie
 REDRAWN = 100  # draws of all runs anew
 LEAST = 9  # runs of a median
 TESTED = 7  # the largest m for which the lottery was tested before
@@ -227,20 +228,17 @@ def medians(rows: "DataFrame") -> "DataFrame":
     import pandas as pd
 
     runs = rows[(rows.kind == "diagonal") & (rows.status != "planned")]
-    runs = runs.rename(columns={"heads": "m", "dim": "d", "params.heads": "width"})
     lines = []
-    for (arm, series, m, d, width), cell in runs.groupby(["arm", "series", "m", "d", "width"]):
+    for (arm, series, m, d, width), cell in runs.groupby(["arm", "series", "heads", "dim", "params.heads"]):
         if "plan" in cell and len(cell) < LEAST:
             continue
-        lost = cell.status != "solved"
-        middle = median(cell.cost.astype(float).tolist(), lost.tolist())
-        first = cell.seen.astype(float).fillna(cell.cost.astype(float))
+        costs = cell.cost.astype(float)
+        middle = median(costs.tolist(), (cell.status != "solved").tolist())
         lines.append(
             {
                 "arm": arm, "series": series, "m": int(m), "d": int(d), "width": int(width), "N": comb(d - 1, m),
                 "median": middle.value, "bound": middle.bound, "solved": middle.solved, "runs": middle.runs,
-                "low": middle.low, "high": middle.high, "cap": float(cell.samples.max()),
-                "clock": first.sum(), "tickets": int(cell.seen.notna().sum()),
+                "clock": cell.seen.astype(float).fillna(costs).sum(), "tickets": int(cell.seen.notna().sum()),
                 "setting": setting(cell.iloc[0]),
             }
         )  # fmt: skip
@@ -259,16 +257,31 @@ def setting(run: Any) -> dict[str, float]:
 def on_line(cells: "DataFrame", line: str) -> "DataFrame":
     """Return the cells along d = c m, or at one d, in the order of m."""
     ratio = LINES[line]
-    chosen = cells[cells.d == (ratio * cells.m if ratio else int(line))]
-    return chosen.sort_values("m")
+    return cells[cells.d == (ratio * cells.m if ratio else int(line))].sort_values("m")
+
+
+def of(cells: "DataFrame", arm: str, width: int | None = None) -> "DataFrame":
+    """Return the cells of an arm, before learners of one width or of all."""
+    return cells[(cells.arm == arm) & ((cells.width == width) if width else True)]
+
+
+def sparse(cells: "DataFrame") -> "DataFrame":
+    """Return the cells with m ≤ n/2."""
+    return cells[2 * cells.m < cells.d]
+
+
+def cheaper(cells: "DataFrame") -> "DataFrame":
+    """Return the cheaper of the default and the tuned setting in every cell; a known median before a bound."""
+    order = cells[cells.series.isin([DEFAULT, TUNED])].sort_values(["bound", "median"])
+    return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
 
 
 def factor(cells: "DataFrame", column: str = "m") -> dict[str, float]:
     """Return by what examples are multiplied where `column` grows by one, with its 95 % interval."""
     X = np.column_stack([np.ones(len(cells)), cells[column].astype(float)])
     line = regress(X, np.log(cells["median"].to_numpy(float)), cells.bound.to_numpy(bool))
-    value, (low, high) = line.beta[1], line.limits(1)
-    return {"value": float(np.exp(value)), "low": float(np.exp(low)), "high": float(np.exp(high))}
+    low, high = line.limits(1)
+    return {"value": float(np.exp(line.beta[1])), "low": float(np.exp(low)), "high": float(np.exp(high))}
 
 
 def exponent(cells: "DataFrame") -> dict[str, float]:
@@ -277,24 +290,17 @@ def exponent(cells: "DataFrame") -> dict[str, float]:
     return {name: float(np.log(value)) for name, value in by_logarithm.items()}
 
 
-def cheaper(cells: "DataFrame") -> "DataFrame":
-    """Return the cheaper of the default and the tuned setting in every cell; a known median before a bound."""
-    order = cells.sort_values(["bound", "median"])
-    return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
-
-
 def with_tickets(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
     """Return cells with `xnp`, N P(rho² > x) x of the lottery, at the batch with which most of the cell is read."""
     from learner.diagonal import GROWN  # late: a list of studies does without scikit-learn
 
-    drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")]
-    at = {(int(r.heads), int(r.dim)): (r["16.value"], r["64.value"]) for _, r in drawn.iterrows()}
-    first = cells.clock / cells.runs
-    chosen = [
-        at.get((m, d), (np.nan, np.nan))[int(clock > GROWN)]
-        for m, d, clock in zip(cells.m, cells.d, first, strict=True)
-    ]
-    return cells.assign(xnp=np.array(chosen, float))
+    drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")].set_index(["heads", "dim"])
+    at = drawn[["16.value", "64.value"]].T.to_dict("list")
+    grown = (cells.clock / cells.runs > GROWN).astype(int)
+    places = zip(cells.m, cells.d, grown, strict=True)
+    return cells.assign(
+        xnp=np.array([at.get((m, d), (np.nan, np.nan))[late] for m, d, late in places], float)
+    )
 
 
 def hazards(cells: "DataFrame") -> "DataFrame":
@@ -309,177 +315,150 @@ def hazards(cells: "DataFrame") -> "DataFrame":
     return chosen.assign(hazard=hazard, forecast=1.4 * chosen.xnp, ratio=hazard / (1.4 * chosen.xnp))
 
 
-def of(cells: "DataFrame", arm: str, width: int | None = None) -> "DataFrame":
-    """Return the cells of an arm, before learners of one width or of all."""
-    chosen = cells[cells.arm == arm]
-    return chosen if width is None else chosen[chosen.width == width]
-
-
-def sparse(cells: "DataFrame") -> "DataFrame":
-    """Return the cells with m ≤ n/2."""
-    return cells[2 * cells.m < cells.d]
-
-
 def worked(cells: "DataFrame") -> "DataFrame":
-    """Return the cells where the lottery is the larger part of the pilot's law, 16 N/M > 110 sqrt(N), with `work`:
-    heads x examples over N."""
-    chosen = cells[16 * cells.N / cells.width > 110 * cells.N**0.5]
+    """Return the known medians where the lottery is the larger part of the pilot's law, 16 N/M > 110 sqrt(N), with
+    `work`: heads x examples over N."""
+    chosen = cells[~cells.bound & (16 * cells.N / cells.width > 110 * cells.N**0.5)]
     return chosen.assign(work=chosen.width * chosen["median"] / chosen.N)
 
 
-def asked_of_laws(rows: "DataFrame", cells: "DataFrame") -> "DataFrame":
-    """Return the cells of hidden sets about which laws are asked: known medians before the default, m < n."""
-    hard = with_tickets(of(cells[cells.series == DEFAULT], HARD), rows)
-    return hard[~hard.bound & (hard.m < hard.d - 1) & hard.xnp.notna()]
-
-
-def outcome_of_laws(rows: "DataFrame", cells: "DataFrame") -> "DataFrame":
+def outcome_of_laws(rows: "DataFrame", hard: "DataFrame") -> "DataFrame":
     """Return a line a law: the factor by which it errs on large classes, the largest such factor, and its `wins` in a
     hundred draws of all runs anew, cell by cell with replacement; and its factor where cells with m > n/2 are left out
-    of the fit, which the plan does not ask."""
+    of the fit, which the plan does not ask.
+
+    Laws are asked about hidden sets with a known median before the default, m < n.
+    """
     import pandas as pd
 
-    fixed, asked = plan.read(), asked_of_laws(rows, cells)
-    at, below = laws.cells(asked), float(fixed["fit_below"])
+    below = float(plan.read()["fit_below"])
+    asked = with_tickets(hard, rows)
+    asked = asked[~asked.bound & (asked.m < asked.d - 1) & asked.xnp.notna()]
+    few, at = sparse(asked), laws.cells(asked)
     errors = laws.judged(at, asked["median"].to_numpy(float), below)
-    few = sparse(asked)
     of_few = laws.judged(laws.cells(few), few["median"].to_numpy(float), below)
-    costs = [_costs(rows, cell) for _, cell in asked.iterrows()]
+    runs = rows[(rows.arm == HARD) & (rows.series == DEFAULT) & (rows.status != "planned")]
+    costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
+    cells = [costs[place] for place in zip(asked.m, asked.d, asked.width, strict=True)]
     rng, wins = np.random.default_rng(0), dict.fromkeys(errors, 0)
     for _ in range(REDRAWN):
-        drawn = np.array([np.median(rng.choice(each, len(each))) for each in costs])
+        drawn = np.array([np.median(rng.choice(each, len(each))) for each in cells])
         redrawn = laws.judged(at, drawn, below)
         wins[min(redrawn, key=lambda name: redrawn[name][0])] += 1
-    kinds = {law.name: law.kind for law in laws.LAWS}
     lines = [
         {
-            "law": name,
-            "kind": kinds[name],
-            "factor of error": rounded(error),
-            "largest": rounded(largest),
-            "wins": wins[name],
-            "m ≤ n/2": rounded(of_few[name][0]),
+            "law": law.name,
+            "kind": law.kind,
+            "factor of error": rounded(errors[law.name][0]),
+            "largest": rounded(errors[law.name][1]),
+            "wins": wins[law.name],
+            "m ≤ n/2": rounded(of_few[law.name][0]),
         }
-        for name, (error, largest) in errors.items()
+        for law in laws.LAWS
     ]
     return pd.DataFrame(lines).sort_values("factor of error", kind="stable", ignore_index=True)
 
 
-def _costs(rows: "DataFrame", cell: Any) -> NDArray[np.float64]:
-    """Return what the runs of a cell of hidden sets cost with the default."""
-    same = (rows.arm == HARD) & (rows.series == DEFAULT) & (rows.heads == cell.m) & (rows.dim == cell.d)
-    ended = same & (rows["params.heads"] == cell.width) & (rows.status != "planned")
-    return np.asarray(rows[ended].cost, dtype=np.float64)
-
-
 def rounded(value: float) -> float:
     """Return a value to three digits."""
-    return float(f"{value:.{PRINTED}g}")
+    return float(f"{value:.3g}")
 
 
-def interval(of: dict[str, float]) -> dict[str, float]:
-    """Return a value and its interval as they are printed."""
-    return {name: rounded(value) for name, value in of.items()}
+def factor_of(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, float] | None:
+    """Return the factor a head of an arm along a line, from m = 3 on; None where fewer than three medians are known."""
+    chosen = on_line(of(cells, arm, width), line)
+    chosen = chosen[chosen.m >= 3]
+    return factor(chosen) if (~chosen.bound).sum() > 2 else None
 
 
-def factors(cells: "DataFrame", lines: Sequence[str]) -> "DataFrame":
-    """Return a line per line of cells and width: the factor a head of hidden sets and of controls, with intervals.
-
-    From m = 3 to the largest m that was measured. The cheaper setting is taken where a cell was tuned.
-    """
+def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "DataFrame":
+    """Return a line per line of cells and width: the factor a head of the arms, with intervals."""
     import pandas as pd
 
     table = []
     for line in lines:
         for width in WIDTHS:
-            entry: dict[str, Any] = {"d": line, "width": width}
-            for arm in (HARD, *CONTROLS):
-                chosen = on_line(of(cells, arm, width), line)
-                chosen = chosen[chosen.m >= 3]
-                enough = (~chosen.bound).sum() > 2
-                entry[arm] = "{value:.2f} ({low:.2f}–{high:.2f})".format(**factor(chosen)) if enough else "–"
-            table.append(entry)
+            found = {arm: factor_of(cells, arm, width, line) for arm in arms}
+            texts = {
+                arm: "{value:.2f} ({low:.2f}–{high:.2f})".format(**at) if at else "–"
+                for arm, at in found.items()
+            }
+            table.append({"d": line, "width": width, **texts})
     return pd.DataFrame(table)
-
-
-def steepest(cells: "DataFrame") -> dict[str, float]:
-    """Return the smallest factor a head of hidden sets and the largest of a control, over rays and widths."""
-    rays = [line for line, ratio in LINES.items() if ratio]
-
-    def values(arm: str) -> list[float]:
-        chosen = [on_line(of(cells, arm, width), line) for line in rays for width in WIDTHS]
-        chosen = [part[part.m >= 3] for part in chosen]
-        return [factor(part)["value"] for part in chosen if (~part.bound).sum() > 2]
-
-    return {
-        "hidden": rounded(min(values(HARD))),
-        "most": rounded(max(values(HARD))),
-        "control": rounded(max(value for arm in CONTROLS for value in values(arm))),
-    }
 
 
 def attacks(rows: "DataFrame", name: str) -> "DataFrame":
     """Return the median examples of an attack by m and d, and the seconds of its fastest run, which no job held up."""
     runs = rows[(rows.kind == "attack") & (rows.attack == name) & (rows.status == "solved")]
-    grouped = runs.groupby(["heads", "dim"])
-    return grouped.agg(examples=("cost", "median"), seconds=("seconds", "min")).reset_index()
+    runs = runs.rename(columns={"heads": "m", "dim": "d"})
+    return runs.groupby(["m", "d"], as_index=False).agg(
+        examples=("cost", "median"), seconds=("seconds", "min")
+    )
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
-    cells = medians(rows)
-    default, best = cells[cells.series == DEFAULT], cheaper(cells[cells.series.isin([DEFAULT, TUNED])])
-    hard, outcome = of(default, HARD), outcome_of_laws(rows, cells)
-    lots = hazards(with_tickets(hard, rows))
+    cells, fixed = medians(rows), plan.read()
+    default, best = cells[cells.series == DEFAULT], cheaper(cells)
+    hard = of(default, HARD)
+    outcome, lots, work = outcome_of_laws(rows, hard), hazards(with_tickets(hard, rows)), worked(hard)
+    steep = {
+        arm: [at["value"] for line in RAYS for width in WIDTHS if (at := factor_of(best, arm, width, line))]
+        for arm in (HARD, *CONTROLS)
+    }
+    places = {tuple(place) for place in fixed["tuned"]}
+    tuned = best[[place in places for place in zip(best.m, best.d, strict=True)]]
+    slower = [
+        exponent(part)["high"] < 1
+        for line in RAYS
+        for width in WIDTHS
+        if len(part := on_line(of(work, HARD, width), line)) > 2
+    ]
+    coins = rows[(rows.series == "coins") & (rows.status != "planned")]
+    search = attacks(rows, "search")
+    last = search.loc[search.seconds.idxmax()]
+    full = hard[(hard.m == hard.d - 1) & (hard.width == max(WIDTHS))]
     return {
         "sizes": len(hard),
         "bounds": int(hard.bound.sum()),
         "largest": int(hard[~hard.bound].N.max()),
-        "factor": steepest(best),
-        "exponent": exponents(default, best),
+        "factor": {
+            "hidden": rounded(min(steep[HARD])),
+            "most": rounded(max(steep[HARD])),
+            "control": rounded(max(value for arm in CONTROLS for value in steep[arm])),
+        },
+        "exponent": {"tuned": exponents(tuned), "default": exponents(sparse(default))},
         "law": {
             "name": outcome.law[0],
             "error": outcome["factor of error"][0],
             "wins": int(outcome.wins[0]),
             "second": outcome.law[1],
         },
-        "work": spread(worked(hard[~hard.bound])),
-        "sparse": spread(worked(sparse(hard[~hard.bound]))),
-        "slower": slower(worked(hard[~hard.bound])),
-        "hazard": {
-            "all": agreement(lots),
-            "small": agreement(lots[lots.m <= TESTED]),
+        "work": spread(work),
+        "sparse": spread(sparse(work)),
+        "slower": {"rays": sum(slower), "of": len(slower)},
+        "hazard": {"all": agreement(lots), "small": agreement(lots[lots.m <= TESTED])},
+        "coins": {"runs": len(coins), "solved": int((coins.status == "solved").sum())},
+        "search": {
+            "examples": int(search.examples.max()),
+            "milliseconds": rounded(1000 * last.seconds),
+            "m": int(last.m),
+            "d": int(last.d),
         },
-        "coins": coins(rows),
-        "search": slowest_search(rows),
-        "runs": plan.read()["runs"],
-        "settings": len(plan.read()["menu"]),
+        "full": {
+            cell.m: {"cost": rounded(cell["median"]), "runs": cell.solved} for _, cell in full.iterrows()
+        },
+        "runs": fixed["runs"],
+        "settings": len(fixed["menu"]),
         "tuned": len(cells[cells.series == TUNED]),
-        "full": full(hard),
         "unrun": int((rows.status == "planned").sum()),
     }
 
 
-def full(hard: "DataFrame") -> dict[str, dict[str, float]]:
-    """Return what hidden sets of all n coordinates cost 256 heads, by m: N is 1 there."""
-    cells = hard[(hard.m == hard.d - 1) & (hard.width == max(WIDTHS))]
-    return {
-        str(cell.m): {"cost": rounded(cell["median"]), "runs": cell.solved} for _, cell in cells.iterrows()
-    }
-
-
-def exponents(default: "DataFrame", best: "DataFrame") -> dict[str, dict[str, dict[str, float]]]:
-    """Return k of examples as N^k by width, with intervals, where N is at least a thousand.
-
-    `tuned`: in the cells that were tuned, by the cheaper setting; `default`: in all cells with m ≤ n/2.
-    """
-    places = {tuple(place) for place in plan.read()["tuned"]}
-    there = [place in places for place in zip(best.m, best.d, strict=True)]
-    asked = {"tuned": best[there], "default": sparse(default)}
-    return {
-        name: {str(width): interval(exponent(of(cells[cells.N >= 1000], HARD, width))) for width in WIDTHS}
-        for name, cells in asked.items()
-    }
+def exponents(cells: "DataFrame") -> dict[int, dict[str, float]]:
+    """Return k of examples as N^k by width, with intervals, where N is at least a thousand."""
+    large = {width: exponent(of(cells[cells.N >= 1000], HARD, width)) for width in WIDTHS}
+    return {width: {name: rounded(value) for name, value in at.items()} for width, at in large.items()}
 
 
 def spread(work: "DataFrame") -> dict[str, float]:
@@ -490,17 +469,6 @@ def spread(work: "DataFrame") -> dict[str, float]:
     return {name: rounded(value) for name, value in ends.items()} | {"near": int(near.sum()), "of": len(work)}
 
 
-def slower(work: "DataFrame") -> dict[str, int]:
-    """Return of how many rays and widths, of those with three cells, heads x examples grow more slowly than N."""
-    grown = [
-        exponent(part)["high"] < 1
-        for line, ratio in LINES.items()
-        for width in WIDTHS
-        if ratio and len(part := on_line(of(work, HARD, width), line)) > 2
-    ]
-    return {"rays": sum(grown), "of": len(grown)}
-
-
 def agreement(lots: "DataFrame") -> dict[str, float]:
     """Return in how many cells the lottery foretells the hazard of the first head within a factor of two."""
     near = (lots.ratio < 2) & (lots.ratio > 0.5)
@@ -508,35 +476,16 @@ def agreement(lots: "DataFrame") -> dict[str, float]:
     return {"cells": len(lots), "near": int(near.sum()), "ratio": mean}
 
 
-def coins(rows: "DataFrame") -> dict[str, int]:
-    """Return how many runs met labels that are coins, and how many of them were called solved."""
-    ended = rows[(rows.series == "coins") & (rows.status != "planned")]
-    return {"runs": len(ended), "solved": int((ended.status == "solved").sum())}
-
-
-def slowest_search(rows: "DataFrame") -> dict[str, float]:
-    """Return the hidden set whose search took longest, its milliseconds, and the most examples of any search."""
-    search = attacks(rows, "search")
-    last = search.loc[search.seconds.idxmax()]
-    return {
-        "examples": int(search.examples.max()),
-        "milliseconds": rounded(1000 * last.seconds),
-        "m": int(last.heads),
-        "d": int(last.dim),
-    }
-
-
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
     """Return the tables of the article."""
     cells = medians(rows)
-    default, best = cells[cells.series == DEFAULT], cheaper(cells[cells.series.isin([DEFAULT, TUNED])])
-    hard = with_tickets(of(default, HARD), rows)
+    best, hard = cheaper(cells), of(cells[cells.series == DEFAULT], HARD)
     return {
-        "factors": factors(best, [line for line, ratio in LINES.items() if ratio]),
-        "fixed": factors(best, [line for line, ratio in LINES.items() if not ratio])[["d", "width", HARD]],
-        "laws": outcome_of_laws(rows, cells),
+        "factors": factors(best, RAYS, (HARD, *CONTROLS)),
+        "fixed": factors(best, FIXED, (HARD,)),
+        "laws": outcome_of_laws(rows, hard),
         "costs": costs(cells, rows),
-        "lottery": lottery_table(hazards(hard)),
+        "lottery": lottery_table(hazards(with_tickets(hard, rows))),
         "flips": flips_table(cells),
     }
 
@@ -545,15 +494,14 @@ def costs(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
     """Return a line per hidden set: the median examples by width, and of the tuned setting where there is one."""
     import pandas as pd
 
-    search = {(r.heads, r.dim): r.examples for r in attacks(rows, "search").itertuples()}
+    search = attacks(rows, "search").set_index(["m", "d"]).examples
     table = []
     for (m, d), place in of(cells, HARD).groupby(["m", "d"]):
         entry: dict[str, Any] = {"m": m, "d": d, "N": comb(d - 1, m)}
         for width in WIDTHS:
             at = place[place.width == width].set_index("series")
-            entry[str(width)] = (
-                " / ".join(_cost(at.loc[name]) for name in (DEFAULT, TUNED) if name in at.index) or "–"
-            )
+            texts = [_cost(at.loc[name]) for name in (DEFAULT, TUNED) if name in at.index]
+            entry[str(width)] = " / ".join(texts) or "–"
         table.append({**entry, "all sets": search.get((m, d))})
     return pd.DataFrame(table).sort_values("N", kind="stable", ignore_index=True)
 
@@ -564,21 +512,18 @@ def _cost(cell: Any) -> str:
 
 def lottery_table(lots: "DataFrame") -> "DataFrame":
     """Return the hazard of the first head, measured and foretold, in the cells named for it."""
-    named = lots[[(m, d) in SHOWN for m, d in zip(lots.m, lots.d, strict=True)]].sort_values(["N", "width"])
+    named = lots[[place in SHOWN for place in zip(lots.m, lots.d, strict=True)]].sort_values(["N", "width"])
     chosen = named[["m", "d", "width", "N", "hazard", "forecast", "ratio"]]
     return chosen.rename(columns={"hazard": "hazard × N", "forecast": "1.4 × lottery"})
 
 
 def flips_table(cells: "DataFrame") -> "DataFrame":
     """Return what a tenth of flipped labels multiplies the cost by."""
-    clean = of(cells[cells.series == DEFAULT], HARD).set_index(["m", "d", "width"])["median"]
-    flipped = of(cells[cells.series == "flips"], HARD)
-    table = flipped[["m", "d", "width", "median", "solved", "runs"]].copy()
-    table["over clean"] = [
-        r.median_ / clean.get((r.m, r.d, r.width), np.nan)
-        for r in table.rename(columns={"median": "median_"}).itertuples()
-    ]
-    return table
+    place = ["m", "d", "width"]
+    hard = of(cells, HARD).set_index(place)
+    flipped, clean = hard[hard.series == "flips"], hard[hard.series == DEFAULT]["median"]
+    table = flipped.assign(over=flipped["median"] / clean.reindex(flipped.index)).reset_index()
+    return table[[*place, "median", "solved", "runs", "over"]].rename(columns={"over": "over clean"})
 
 
 def records(rows: "DataFrame") -> "DataFrame":
@@ -588,29 +533,21 @@ def records(rows: "DataFrame") -> "DataFrame":
     """
     import pandas as pd
 
-    cells = medians(rows)
-    known = of(cells[cells.series.isin([DEFAULT, TUNED]) & ~cells.bound], HARD)
+    cells = of(medians(rows), HARD)
+    known = cells[cells.series.isin([DEFAULT, TUNED]) & ~cells.bound]
     known = known.assign(work=known.width * known["median"])
     lines = []
     for m, d in NAMED:
         here = known[(known.m == m) & (known.d == d)]
         for least, column in (("examples", "median"), ("heads x examples", "work")):
             if len(here):
-                lines.append(
-                    {
-                        "instance": f"parity-d{d}-m{m}",
-                        "dim": d,
-                        "heads": m,
-                        "least": least,
-                        **entry(here.loc[here[column].idxmin()]),
-                    }
-                )
+                named = {"instance": f"parity-d{d}-m{m}", "dim": d, "heads": m, "least": least}
+                lines.append(named | entry(here.loc[here[column].idxmin()]))
     return pd.DataFrame(lines)
 
 
 def entry(cell: Any) -> dict[str, Any]:
     """Return what the table of records says of a learner, and the commands that run it once."""
-    chosen = {"heads": int(cell.width), **cell.setting}
     options = "".join(f" --set {name}={value:g}" for name, value in cell.setting.items())
     made = f"hardness generate parity --dim {cell.d} --heads {cell.m} --seed 1 --out x.safetensors"
     learn = f"hardness learn diagonal x.safetensors --count {3 * round(cell['median'])} --seed 2 --heads {cell.width}"
@@ -619,7 +556,7 @@ def entry(cell: Any) -> dict[str, Any]:
         "heads_examples": int(cell.width) * round(cell["median"]),
         "runs": int(cell.runs),
         "solved": int(cell.solved),
-        "setting": json.dumps(chosen),
+        "setting": json.dumps({"heads": int(cell.width), **cell.setting}),
         "command": f"{made} && {learn}{options}",
     }
 
@@ -627,27 +564,24 @@ def entry(cell: Any) -> dict[str, Any]:
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
     """Return the costs along rays, beside controls and the search of all sets; and heads x examples over N."""
     cells = medians(rows)
-    best = cheaper(cells[cells.series.isin([DEFAULT, TUNED])])
-    return {"costs": costs_figure(best, rows), "work": work_figure(cells)}
+    return {
+        "costs": costs_figure(cheaper(cells), attacks(rows, "search")),
+        "work": work_figure(of(cells[cells.series == DEFAULT], HARD)),
+    }
 
 
-def costs_figure(best: "DataFrame", rows: "DataFrame") -> "Figure":
+def costs_figure(best: "DataFrame", search: "DataFrame") -> "Figure":
     """Return examples against m along d = 3m, 4m and 8m."""
-    search = attacks(rows, "search").rename(columns={"heads": "m", "dim": "d"})
-    rays = [line for line, ratio in LINES.items() if ratio]
-    figure, axes = plots.panels(1, len(rays), height=4.4, sharey=True)
-    for axis, line in zip(axes, rays, strict=True):
+    figure, axes = plots.panels(1, len(RAYS), height=4.4, sharey=True)
+    for axis, line in zip(axes, RAYS, strict=True):
         ends = []
         for width in WIDTHS:
             ends.append((_curve(axis, on_line(of(best, HARD, width), line), "o-"), f"{width} heads"))
         for arm, style, label in ((TENT, "s--", "tent"), (MILD, "D--", "random"), (STEEP, "v--", "steep")):
             ends.append((_curve(axis, on_line(of(best, arm, 64), line), style, "0.45"), label))
-        sets = on_line(of(best, HARD, 256), line)
-        (bound,) = axis.plot(sets.m, sets.N, ":", color="0.2", marker="")
-        ends.append((bound, "N"))
-        part = on_line(search, line)
-        (found,) = axis.plot(part.m, part.examples, "x-", color="0.2")
-        ends.append((found, "all sets tried"))
+        sets, part = on_line(of(best, HARD, 256), line), on_line(search, line)
+        ends += [(axis.plot(sets.m, sets.N, ":", color="0.2", marker="")[0], "N")]
+        ends += [(axis.plot(part.m, part.examples, "x-", color="0.2")[0], "all sets tried")]
         axis.set(title=f"d = {line}", xlabel="m", yscale="log", xticks=range(2, sets.m.max() + 1, 2))
         axis.set_xlim(1.6, sets.m.max() * 1.2)
         plots.label_ends(axis, ends)
@@ -663,9 +597,8 @@ def _curve(axis: Any, part: "DataFrame", style: str, color: str | None = None) -
     return line
 
 
-def work_figure(cells: "DataFrame") -> "Figure":
+def work_figure(hard: "DataFrame") -> "Figure":
     """Return examples over N, and heads x examples over N, of hidden sets against N; crosses have m > n/2."""
-    hard = of(cells[cells.series == DEFAULT], HARD)
     hard = hard[(hard.N > 100) & ~hard.bound]
     few = sparse(hard)
     many = hard.drop(few.index)
@@ -674,9 +607,8 @@ def work_figure(cells: "DataFrame") -> "Figure":
         for width in WIDTHS:
             times = 1 if axis is axes[0] else width
             at, others = few[few.width == width], many[many.width == width]
-            (line,) = axis.plot(
-                at.N, times * at["median"] / at.N, "o", markersize=3.5, label=f"{width} heads"
-            )
+            heights = times * at["median"] / at.N
+            (line,) = axis.plot(at.N, heights, "o", markersize=3.5, label=f"{width} heads")
             axis.plot(others.N, times * others["median"] / others.N, "x", color=line.get_color())
         axis.set(title=title, xlabel="N", xscale="log", yscale="log")
     axes[0].legend()

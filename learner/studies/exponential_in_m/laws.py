@@ -35,11 +35,14 @@ def two_terms(first: Column, second: Column) -> Value:
     return lambda at, v: np.logaddexp(v[0] + np.log(first(at)), v[1] + np.log(second(at)))
 
 
-def product(*logs: Column, given: Column) -> Value:
-    """Return the value of a law c · given · exp(Σ_i p_i logs_i) with free exponents p."""
-    return lambda at, v: (
-        v[0] + np.log(given(at)) + sum(p * each(at) for p, each in zip(v[1:], logs, strict=True))
-    )
+def one_term(term: Column) -> Value:
+    """Return the value of a law c · term."""
+    return lambda at, v: v[0] + np.log(term(at))
+
+
+def powers(*logs: Column) -> Value:
+    """Return the value of a law c · exp(Σ_i p_i logs_i) with free exponents p."""
+    return lambda at, v: v[0] + sum(p * each(at) for p, each in zip(v[1:], logs, strict=True))
 
 
 def cubic(at: Cells) -> Floats:
@@ -47,56 +50,34 @@ def cubic(at: Cells) -> Floats:
     return at["m"] ** 3 * at["n"]
 
 
+def share(at: Cells) -> Floats:
+    """Return N/M."""
+    return at["N"] / at["M"]
+
+
+def log_of(name: str) -> Column:
+    """Return the logarithm of a column."""
+    return lambda at: np.log(at[name])
+
+
 LAWS = (
-    Law("a m³ n + b N/M", "two terms", 2, two_terms(cubic, lambda at: at["N"] / at["M"])),
-    Law(
-        "a √N + b N/M",
-        "two terms",
-        2,
-        two_terms(lambda at: at["N"] ** 0.5, lambda at: at["N"] / at["M"]),
-    ),
-    Law("a m³ n + b N/(M d)", "two terms", 2, two_terms(cubic, lambda at: at["N"] / (at["M"] * at["d"]))),
+    Law("a m³ n + b N/M", "two terms", 2, two_terms(cubic, share)),
+    Law("a √N + b N/M", "two terms", 2, two_terms(lambda at: at["N"] ** 0.5, share)),
+    Law("a m³ n + b N/(M d)", "two terms", 2, two_terms(cubic, lambda at: share(at) / at["d"])),
     Law(
         "a m³ n + b N/(M p), p of the lottery",
         "mechanism",
         2,
         two_terms(cubic, lambda at: at["tickets"] / at["M"]),
     ),
-    Law("c N/M", "work", 1, product(given=lambda at: at["N"] / at["M"])),
-    Law("c N/(M d)", "work", 1, product(given=lambda at: at["N"] / (at["M"] * at["d"]))),
-    Law("c N", "reading", 1, product(given=lambda at: at["N"])),
-    Law("c N/d", "reading", 1, product(given=lambda at: at["N"] / at["d"])),
-    Law("c C(d-1, m-1)", "reading", 1, product(given=lambda at: at["below"])),
-    Law(
-        "c N^k M^-l",
-        "free",
-        3,
-        product(
-            lambda at: np.log(at["N"]), lambda at: -np.log(at["M"]), given=lambda at: np.ones_like(at["N"])
-        ),
-    ),
-    Law(
-        "c d^a m^b M^-l",
-        "polynomial",
-        4,
-        product(
-            lambda at: np.log(at["d"]),
-            lambda at: np.log(at["m"]),
-            lambda at: -np.log(at["M"]),
-            given=lambda at: np.ones_like(at["N"]),
-        ),
-    ),
-    Law(
-        "c d^a e^(g m) M^-l",
-        "exponential",
-        4,
-        product(
-            lambda at: np.log(at["d"]),
-            lambda at: at["m"],
-            lambda at: -np.log(at["M"]),
-            given=lambda at: np.ones_like(at["N"]),
-        ),
-    ),
+    Law("c N/M", "work", 1, one_term(share)),
+    Law("c N/(M d)", "work", 1, one_term(lambda at: share(at) / at["d"])),
+    Law("c N", "reading", 1, one_term(lambda at: at["N"])),
+    Law("c N/d", "reading", 1, one_term(lambda at: at["N"] / at["d"])),
+    Law("c C(d-1, m-1)", "reading", 1, one_term(lambda at: at["below"])),
+    Law("c N^k M^-l", "free", 3, powers(log_of("N"), log_of("M"))),
+    Law("c d^a m^b M^-l", "polynomial", 4, powers(log_of("d"), log_of("m"), log_of("M"))),
+    Law("c d^a e^(g m) M^-l", "exponential", 4, powers(log_of("d"), lambda at: at["m"], log_of("M"))),
 )
 
 

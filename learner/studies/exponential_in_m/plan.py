@@ -5,7 +5,7 @@ What is run is a function of the plan and, for the settings that win their cells
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -189,17 +189,12 @@ def halving(plan: Mapping[str, Any], cell: Cell) -> Halving:
     return Halving(len(plan["menu"]), (3, plan["tuning_seeds"]), (3, 1), first, at_most, growth=4)
 
 
-def winners(plan: Mapping[str, Any], cells: Sequence[Cell], run: Any) -> list[Task]:
-    """Return the judged runs of the settings that win their cells; `run(tasks) -> Results` makes those that choose."""
-
-    def results(tasks: Sequence[Task]) -> Results:
-        return run(tasks)  # type: ignore[no-any-return]
-
-    chosen = tune({cell: halving(plan, cell) for cell in cells}, lambda c, w: tuning(plan, c, w), results)
+def winners(
+    plan: Mapping[str, Any], cells: Sequence[Cell], run: Callable[[Sequence[Task]], Results]
+) -> list[Task]:
+    """Return the judged runs of the settings that win their cells; `run(tasks)` makes those that choose."""
+    fields = {cell: halving(plan, cell) for cell in cells}
+    chosen = tune(fields, lambda cell, wanted: tuning(plan, cell, wanted), run)
+    won = {cell: plan["menu"][setting] for cell, setting in chosen.items() if setting is not None}
     fresh = range(plan["runs"], 2 * plan["runs"])
-    return [
-        task
-        for cell, setting in chosen.items()
-        if setting is not None
-        for task in runs(plan, cell, "tuned", plan["menu"][setting], fresh)
-    ]
+    return [task for cell, best in won.items() for task in runs(plan, cell, "tuned", best, fresh)]
