@@ -266,7 +266,7 @@ def _played(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
     return Outcome(played.status, played.queries, detail | ({"bound": played.bound} if played.bound else {}))
 
 
-TIERS = ("easy", "frontier", "open")
+TIERS = ("easy", "frontier", "priced", "open")
 RANDOM, PROVABLE = "nondegenerate", "provable"
 # What built-in learners know beside examples.
 FORM, HEADS, SET = "form of the layer", "form of the layer, number of heads", "rate set on parities"
@@ -384,7 +384,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "random": len(provable) - len(hidden),
             "solved": int(provable.solved.sum()),
         },
-        "solved": {tier: _solved_in(tier, learners, attacks) for tier in TIERS},
+        "solved": {tier: _solved_in(tier, learners, attacks) for tier in TIERS if tier in set(learners.tier)},
         "attacks": {
             "solved": int(attacks[attacks.solved].instance.nunique()),
             "instances": int(attacks.instance.nunique()),
@@ -428,7 +428,7 @@ def _by_kind(learners: "DataFrame", attacks: "DataFrame", games: "DataFrame") ->
     """Return a line a kind of layers: what is proved and predicted, and the cheapest solvers of most instances."""
     learning, breaking, asking = (medians(table) for table in (learners, attacks, games))
     lines = []
-    for layers in learners.layers.unique():
+    for layers, tier in learners.groupby("layers", sort=False).tier.first().items():
         entry = suite.entry(f"{layers}-0")
         best, asked = _cheapest(learning, layers), _cheapest(asking, layers)
         broken = breaking.get(layers)
@@ -436,7 +436,7 @@ def _by_kind(learners: "DataFrame", attacks: "DataFrame", games: "DataFrame") ->
         lines.append(
             {
                 "layers": layers,
-                "tier": entry.tier,
+                "tier": tier,
                 "learner with the fewest examples": f"{best[0]}: {best[1]:,.0f}" if best else "–",
                 "attacks that solve it": ", ".join(attack) or "–",
                 "fewest queries": f"{asked[0]}: {asked[1]:,.0f}" if asked else "–",
@@ -508,7 +508,8 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
 def _places(learners: "DataFrame") -> dict[str, float]:
     """Return where each kind of layers stands in the figure, with a gap between tiers."""
     tiers = learners.drop_duplicates("layers").set_index("layers").tier
-    return {layers: place + 0.35 * TIERS.index(tier) for place, (layers, tier) in enumerate(tiers.items())}
+    shown = [tier for tier in TIERS if tier in set(tiers)]
+    return {layers: place + 0.35 * shown.index(tier) for place, (layers, tier) in enumerate(tiers.items())}
 
 
 def _short(count: float) -> str:
