@@ -22,8 +22,15 @@ def main(folder: Path, workers: int = 1) -> None:
         store.made_by("python -m learner.studies.exponential_in_m out/plan4")
 
         def results(tasks: Sequence[Task]) -> Results:
-            ahead = Progress()
-            run(tasks, store, STUDY.trial, STUDY.guard, workers, seconds=STUDY.seconds, progress=ahead)
+            run(
+                tasks,
+                store,
+                STUDY.trial,
+                guard=STUDY.guard,
+                workers=workers,
+                seconds=STUDY.seconds,
+                progress=Progress(),
+            )
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
         for part in plan.parts(fixed):
