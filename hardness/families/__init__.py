@@ -71,23 +71,13 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
 
 
 def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    """Raise `InputError` for the first of the `names` that is unknown, with the known one that is like it.
-
-    >>> check_names("parameter of mean", ["dim", "token"], ["dim", "tokens"])
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: unknown parameter of mean 'token'; did you mean 'tokens'? (known: dim, tokens)
-    """
+    """Raise `InputError` for the first of the `names` that is unknown, with the known one that is like it."""
     if strange := sorted({*names} - {*known}):
         raise unknown(kind, sanitize(strange[0]), known)
 
 
 def option(parameter: str) -> str:
-    """How the command line spells a parameter.
-
-    >>> option("max_weight")
-    '--max-weight'
-    """
+    """How the command line spells a parameter."""
     return "--" + parameter.replace("_", "-")
 
 
@@ -96,10 +86,6 @@ def parameters(family: Family) -> dict[str, Any]:
 
     A field with ``"switch": True`` in its metadata is one that came later: a file says nothing of it while it has its
     default, and is, byte for byte, what it was before.
-
-    >>> parity = get("parity")
-    >>> parameters(parity(dim=8, heads=2)).keys() ^ parameters(parity(dim=8, heads=2, bias=0.5)).keys()
-    {'bias'}
     """
     known = fields(cast(Any, family))
     values = {f.name: (getattr(family, f.name), f) for f in known}
@@ -111,11 +97,7 @@ def parameters(family: Family) -> dict[str, Any]:
 
 
 def options_of(family: Family) -> list[str]:
-    """The options of `hardness generate` that give these parameters.
-
-    >>> options_of(get("rounding")(dim=6, modulus=4, levels=2, exact=True))
-    ['--dim 6', '--modulus 4', '--levels 2', '--gadget diag', '--noise 0.0', '--exact']
-    """
+    """The options of `hardness generate` that give these parameters."""
     options = []
     defaults = {f.name: f.default for f in fields(cast(Any, family))}
     for name, value in parameters(family).items():
@@ -129,11 +111,7 @@ def options_of(family: Family) -> list[str]:
 
 
 def name_of(family: Family) -> str:
-    """The name under which `get` finds the class of a family: the registered one, or ``package.module:Name``.
-
-    >>> name_of(get("parity")(dim=8, heads=2))
-    'parity'
-    """
+    """The name under which `get` finds the class of a family: the registered one, or ``package.module:Name``."""
     cls = type(family)
     if family.name in registry.points("family") and registry.get("family", family.name) is cls:
         return family.name

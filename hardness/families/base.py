@@ -222,14 +222,6 @@ def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: S
     They must be x_a[0] (A + g) on row a, column 0, where z_0 != 0, g being what the class says of the secret, and
     x_a[0] C elsewhere, with numbers A and C, and 0 in all other columns. Of labels that are wrong on a share p of all
     inputs this misses (1 - p)^4096, with fewer inputs beyond dim 256.
-
-    >>> from hardness.families.parity import Parity
-    >>> parity = Parity(dim=8, heads=2)
-    >>> secret, other = ({"support": np.array(places)} for places in ([1, 2], [1, 3]))
-    >>> disagreement(parity, parity.sets, parity.realize(secret), secret) is None
-    True
-    >>> disagreement(parity, parity.sets, parity.realize(secret), other)
-    'labels differ from those of parity of 2 out of 7 bits on 24% of 4096 random inputs'
     """
     words = _random_inputs(family)
     count = len(words)
@@ -273,13 +265,7 @@ def types_of(family: Any) -> Mapping[str, Any]:
 
 
 def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
-    """Raise `InputError` unless a secret holds arrays of these names, types and shapes, and finite numbers.
-
-    >>> expect({"w": np.zeros(3, np.int64)}, {"w": ("<i8", (4,))})
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: the secret's w must be <i8 of shape (4,), got <i8 of shape (3,)
-    """
+    """Raise `InputError` unless a secret holds arrays of these names, types and shapes, and finite numbers."""
     if secret.keys() != shapes.keys():
         names = sanitize(", ".join(sorted(secret)) or "nothing")
         raise InputError(f"the secret must hold {', '.join(shapes)}, got {names}")

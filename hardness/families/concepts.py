@@ -88,12 +88,7 @@ class ParityConcepts:
         return len(live) == 1
 
     def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[np.int8]:
-        """chi_S (n,) on tokens X (n, 2, d) of the secret {"support": coordinates from 1}.
-
-        >>> X = np.array([[[1, 1, 1], [1, 1, -1]]], np.int8)
-        >>> ParityConcepts(2, 1).target({"support": np.array([2])}, X).tolist()
-        [-1]
-        """
+        """chi_S (n,) on tokens X (n, 2, d) of the secret {"support": coordinates from 1}."""
         return np.asarray((X[:, 0] * X[:, 1])[:, secret["support"]].prod(axis=1, dtype=np.int8))
 
 

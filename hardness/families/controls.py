@@ -30,12 +30,6 @@ class NestedGadget(Gadget):
 
     The layer has the heads of all of them; those of block i write to column i, W = c E_0i. Without blocks it is the
     gadget itself.
-
-    >>> low = gadget.exact("diag", [0, 1, 0], [0, 1], [1, -1], 8)
-    >>> task = gadget.exact("diag", [0, 1, 1], [0, 1, 2], [1, -1, 1], 8)
-    >>> nested = NestedGadget(**vars(task), blocks=(low,))
-    >>> nested.heads, nested(np.array([[[1, 1, 1], [-1, -1, -1]]], dtype=np.int8))[0, 0].round(3).tolist()
-    (3, [-0.327, -1.0, 0.0])
     """
 
     blocks: tuple[Gadget, ...] = ()
@@ -76,9 +70,6 @@ class Nested(Family):
     and then labels are those of `parity` bit for bit. All on one gate, from one layer. `gadget` and `sharpness` as of
     `parity`. No `concepts`: games on chains are played block by block (study `switches`). Raises `InputError` on
     anything else.
-
-    >>> Nested(dim=17, size=6, block=2).blocks
-    (2, 2, 2)
     """
 
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
@@ -251,10 +242,6 @@ class RandomDiagonal(Family):
 
     On rows with z_0 != 0 the label is x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j), u_0 = 1 (theory 1.1), and c is scaled so that
     its variance is 1 there. `dim` d >= 2, `heads` m >= 1, `scale` r > 0. Raises `InputError` otherwise.
-
-    >>> layer = RandomDiagonal(dim=8, heads=3)
-    >>> {name: array.shape for name, array in layer.draw(np.random.default_rng(0)).items()}
-    {'theta': (3, 8), 'c': (3,)}
     """
 
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
@@ -329,9 +316,6 @@ class Interpolation(Family):
 
     `dim` d and `heads` m = |S| as in `Parity` (gadget `diag`); `rho` ρ in (0, 1]; `scale` τ of the random layer as
     in `Nondegenerate`, with k = 2 tokens. ρ = 0 is the family `parity`. Raises `InputError` on anything else.
-
-    >>> sorted(Interpolation(dim=8, heads=2, rho=0.5).draw(np.random.default_rng(0)))
-    ['support', 'theta', 'w']
     """
 
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate at rho = 0."})

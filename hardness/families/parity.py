@@ -109,11 +109,7 @@ class Parity(Family):
 
     @property
     def sets(self) -> ParityConcepts:
-        """The sets of s out of the d - 1 secret coordinates.
-
-        >>> Parity(17, 4).sets.size, Parity(17, 4, "dot").sets.size, Parity(17, 4, "sharp").sets.size
-        (1820, 120, 11440)
-        """
+        """The sets of s out of the d - 1 secret coordinates."""
         return ParityConcepts(self.dim - 1, self.size)
 
     def heads_meant(self) -> str:

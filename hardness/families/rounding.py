@@ -159,13 +159,7 @@ class Rounding(Family):
         return self.heads, 0
 
     def field(self, secret: Secret) -> Any:
-        """w as elements of Z_q, an array of `galois`. Raises `InputError` unless q is a prime of at most 2^16.
-
-        >>> import hardness
-        >>> instance = hardness.Instance.generate(Rounding(dim=5, modulus=97, levels=4), seed=0)
-        >>> instance.family.field(instance.secret)
-        GF([50, 29, 76,  3], order=97)
-        """
+        """w as elements of Z_q, an array of `galois`. Raises `InputError` unless q is a prime of at most 2^16."""
         return modular.field(secret["w"], self.modulus)
 
     def realize(self, secret: Secret) -> Gadget:

@@ -256,9 +256,6 @@ def saturated(
 def gated(words: Words, value: NDArray[np.float64], closed: float) -> NDArray[np.float64]:
     """Return column 0 (n, 2) of the output on packed pairs (n, 2, words): x_a[0] `value` (n,) where z_0 != 0, and
     x_a[0] `closed` where z_0 = 0.
-
-    >>> gated(np.array([[[0], [1]], [[1], [1]]], dtype=np.uint64), np.array([3.0, 3.0]), 0.5).tolist()
-    [[3.0, -3.0], [-0.5, -0.5]]
     """
     if compiled_pays(words.size):
         from hardness.kernels.bits import gate
@@ -320,11 +317,7 @@ def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
 
 
 def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:
-    """Smallest and largest level: [-R-, R+], and for dot [-R, R], R = Σ|w_j|.
-
-    >>> level_range("diag", [0, 3, -2]), level_range("dot", [0, 3, -2])
-    ((-2, 3), (-5, 5))
-    """
+    """Smallest and largest level: [-R-, R+], and for dot [-R, R], R = Σ|w_j|."""
     up, down = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
     return (down - up, up - down) if kind == "dot" else (down, up)
 
@@ -335,9 +328,6 @@ def level_counts(kind: ParityKind, weights: Sequence[int]) -> tuple[int, list[in
     A diag weight is a factor (1 + y^w)/2 of the generating function, a dot weight (1 + y^w)²/4 up to a shift.
     The product is taken with the polynomial packed into one big integer, a byte-aligned slot a coefficient
     (Kronecker substitution), so that a factor is one shift and one addition.
-
-    >>> level_counts("dot", [0, 1])
-    (-1, [1, 2, 1], 2)
     """
     factors = [abs(w) for w in weights if w for _ in range(2 if kind == "dot" else 1)]
     slot = 8 * (len(factors) // 8 + 1)

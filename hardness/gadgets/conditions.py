@@ -26,14 +26,7 @@ class Condition(NamedTuple):
 
 
 def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
-    """All non-degeneracy conditions of a layer on sequences of `tokens` tokens.
-
-    >>> rng = np.random.default_rng(0)
-    >>> nice = MultiHeadAttention(rng.normal(size=(2, 16, 16)), rng.normal(size=(2, 16, 16)))
-    >>> table = {c.name: c.value for c in conditions(nice, tokens=2)}
-    >>> round(table["incoherence of theta"], 2), round(table["sum of w"], 2)
-    (0.04, 0.98)
-    """
+    """All non-degeneracy conditions of a layer on sequences of `tokens` tokens."""
     m, d = layer.heads, layer.dim
     with np.errstate(
         divide="ignore", invalid="ignore"
@@ -46,11 +39,7 @@ def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
 
 
 def unmeasured(dim: int) -> list[Condition]:
-    """The conditions of layers of dimension `dim`, their values left out.
-
-    >>> unmeasured(16)[3]._asdict()["best"]
-    '16'
-    """
+    """The conditions of layers of dimension `dim`, their values left out."""
     rows = [
         ("heads over log(dim·tokens)", "small", "m at most logarithmic", "net"),
         ("tokens over dim", "small", "at most 1", "sculpt"),

@@ -72,11 +72,7 @@ def inner(U: Integers, w: Integers, q: int) -> Integers:
 
 
 def cell(t: Any, q: int, p: int) -> Any:
-    """floor(p t/q): the number of level changes below integers t, which `level` reads mod p; exact below 2^43.
-
-    >>> cell(np.arange(-2, 6), 4, 2).tolist()
-    [-1, -1, 0, 0, 1, 1, 2, 2]
-    """
+    """floor(p t/q): the number of level changes below integers t, which `level` reads mod p; exact below 2^43."""
     return t * p // q
 
 
@@ -90,11 +86,7 @@ def level(t: Any, q: int, p: int) -> Any:
 
 
 def change(index: Any, q: int, p: int) -> Any:
-    """ceil(i q/p): the integer at which cell i begins. The level goes up by one there, or back to 0 when p divides i.
-
-    >>> change(np.arange(4), 17, 2).tolist()
-    [0, 9, 17, 26]
-    """
+    """Return ceil(i q/p), where cell i begins: the level goes up by one, or back to 0 when p divides i."""
     return -(-index * q // p)
 
 
@@ -103,9 +95,6 @@ def nearest_changes(mean: float, heads: int, q: int, p: int) -> int:
 
     It is 1 mod p, so that the labels' shape depends on (p, heads) alone; among those, the middle of the changes is
     nearest to `mean`.
-
-    >>> nearest_changes(20.0, 2, q=17, p=2)
-    1
     """
     middle = mean * p / q - (heads - 1) / 2
     guess = 1 + p * round((middle - 1) / p)
@@ -114,11 +103,7 @@ def nearest_changes(mean: float, heads: int, q: int, p: int) -> int:
 
 
 def shares(q: int, p: int) -> NDArray[np.float64]:
-    """The probability of each level under a uniform residue, (p,).
-
-    >>> shares(5, 2).tolist()
-    [0.6, 0.4]
-    """
+    """The probability of each level under a uniform residue, (p,)."""
     return np.bincount(level(np.arange(q), q, p), minlength=p) / q
 
 

@@ -50,10 +50,6 @@ class Sharp(Gadget):
     """Heads of one direction with a sharpness each, and their parity: `values` (s + 1,) holds (-1)^t at level t.
 
     `thresholds` (m,) need not ascend, and `betas` (m,) are the heads' β; `beta` is the largest of them.
-
-    >>> gadget = exact([0, 1, 1, 1], heads=2)
-    >>> gadget.heads, gadget.values.tolist(), gadget.thresholds.tolist(), gadget.coefficients.round(3).tolist()
-    (2, [1.0, -1.0, 1.0, -1.0], [1.5, 1.5], [-4.503, 2.502])
     """
 
     betas: NDArray[np.float64]
@@ -69,9 +65,6 @@ class Sharp(Gadget):
     def error(self) -> float:
         """Largest distance of the softmax layer from the labels, in floating point: over all inputs, as what both say
         depends on the level and on the tokens' gates only, and one input of each is tried.
-
-        >>> exact([0, 1, 1, 1], heads=2).error() < 1e-14
-        True
         """
         s = len(self.values) - 1
         small = replace(self, weights=np.r_[0, np.ones(s, np.int64)])
@@ -134,11 +127,7 @@ def rational(heads: int, size: int, balance: bool = False) -> Heads:
 
 
 def tanh(r: Fraction, doubled: int) -> Fraction:
-    """tanh(β x/2) for β = 2 ln r at x = doubled/2.
-
-    >>> tanh(Fraction(2), 1)
-    Fraction(1, 3)
-    """
+    """tanh(β x/2) for β = 2 ln r at x = doubled/2."""
     y = r**doubled
     return (y - 1) / (y + 1)
 
@@ -155,11 +144,7 @@ def solved(system: list[list[Fraction]], right: list[int]) -> list[Fraction]:
 
 
 def residual(heads: int, size: int, balance: bool = False) -> Fraction:
-    """Largest |G(t) - (-1)^t| of the heads at the levels t = 0, …, size, over Q: 0 if the theorem holds.
-
-    >>> residual(3, 5), residual(4, 5), residual(4, 5, balance=True)
-    (Fraction(0, 1), Fraction(0, 1), Fraction(0, 1))
-    """
+    """Largest |G(t) - (-1)^t| of the heads at the levels t = 0, …, size, over Q: 0 if the theorem holds."""
     r, doubled, c = rational(heads, size, balance)
     heads_ = list(zip(r, doubled, c, strict=True))
     values = [sum((x * tanh(y, 2 * t - b) for y, b, x in heads_), Fraction(0)) for t in range(size + 1)]

@@ -192,10 +192,6 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
     """Heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: the parity of as many bits.
 
     The numbers of `solution`, rounded once. Raises `InputError` as `plan` does.
-
-    >>> gadget = exact([0, 1, 1, 1, 1, 1], heads=3)
-    >>> gadget.coefficients.round(3).tolist(), gadget.thresholds.round(3).tolist()
-    ([2.63, -9.118, 2.63], [1.734, 2.5, 3.266])
     """
     from mpmath import log as ln
     from mpmath import mpf, workdps

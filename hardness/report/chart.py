@@ -7,7 +7,7 @@ from hardness.engine.outcome import CENSORED
 from hardness.errors import InputError, unknown
 from hardness.report import plots
 from hardness.report.dashboard import design
-from hardness.statistics.medians import Median, median, median_interval
+from hardness.statistics import Median, median, median_interval
 
 if TYPE_CHECKING:
     import pandas as pd

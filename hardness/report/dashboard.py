@@ -15,7 +15,7 @@ from hardness.engine.outcome import CENSORED, Table
 from hardness.engine.study import Study
 from hardness.io.files import write_text
 from hardness.report import article, plots
-from hardness.statistics.medians import Median, median
+from hardness.statistics import Median, median
 
 if TYPE_CHECKING:
     import pandas as pd

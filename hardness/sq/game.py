@@ -142,10 +142,6 @@ def bound_of(
     `flip` is that of the family, if it has one.
 
     Raises `InputError` for a family without a concept class.
-
-    >>> from hardness.families.concepts import ParityConcepts
-    >>> bound_of(ParityConcepts(14, 4), Window, 0.125), bound_of(ParityConcepts(14, 4), ORACLES["exact"], 0.125)
-    (125.0, None)
     """
     return oracle.bound(class_of(concepts), tolerance, flip or getattr(concepts, "flip", 0.0))
 
@@ -226,11 +222,7 @@ def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Strategy:
 
 
 def oracle_of(oracle: str | type[Oracle]) -> type[Oracle]:
-    """Return an oracle by name, built in or a plug-in. Raises `InputError` if there is none.
-
-    >>> oracle_of("null").name
-    'null'
-    """
+    """Return an oracle by name, built in or a plug-in. Raises `InputError` if there is none."""
     if isinstance(oracle, str):
         oracle = ORACLES[oracle] if oracle in ORACLES else registry.get("oracle", oracle, ORACLES)
     if not (isinstance(oracle, type) and issubclass(oracle, Oracle)):

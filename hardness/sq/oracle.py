@@ -30,16 +30,7 @@ class OutOfQueries(InputError):
 
 @dataclass
 class Ledger:
-    """Counts queries; refuses beyond the budget.
-
-    >>> ledger = Ledger(budget=1)
-    >>> ledger.charge(); ledger.queries
-    1
-    >>> ledger.charge()
-    Traceback (most recent call last):
-    ...
-    hardness.sq.oracle.OutOfQueries: the budget of 1 queries is spent; raise --max-queries
-    """
+    """Counts queries; refuses beyond the budget."""
 
     budget: int | None = None
     queries: int = 0

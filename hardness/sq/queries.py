@@ -223,10 +223,6 @@ class Tables:
 
     The mean of y is 0 under every non-empty set, so that the shift by a row's `middle` changes no mean, and a mean
     times its row's `reach` is that of the row itself. Rows must not be constant.
-
-    >>> block = Tables(np.array([[0.0, 0.0, 0.0, 3.0]]))
-    >>> block.reach.tolist(), next(iter(block)).values.tolist(), block.means(np.array([3], np.uint64)).tolist()
-    ([1.5], [-1.0, -1.0, -1.0, 1.0], [[0.25]])
     """
 
     values: NDArray[np.float64]
@@ -259,9 +255,6 @@ def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[in
     """Return the rest of a vector over GF(2) after the rows of a basis, and the `code` of what was added to it.
 
     Rows are (vector, code) in the order in which they were found: each has a lowest bit that no later one has.
-
-    >>> reduced(0b111, 0, [(0b011, 1), (0b100, 2)])
-    (0, 3)
     """
     for row, its_code in rows:
         if vector & row & -row:

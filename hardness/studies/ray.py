@@ -23,7 +23,7 @@ from hardness.errors import InputError
 from hardness.evaluation.solver import Solver, is_streamed, make
 from hardness.families.parity import Parity
 from hardness.report import dashboard
-from hardness.statistics.medians import median
+from hardness.statistics import median
 from hardness.studies.trials import solving_cost
 
 if TYPE_CHECKING:

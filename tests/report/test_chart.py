@@ -12,7 +12,7 @@ from hardness.engine.rows import dump
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.report.chart import chart, mixed, select
-from hardness.statistics.medians import median_interval
+from hardness.statistics import median_interval
 
 GAME = {"kind": "game", "strategy": "flat", "oracle": "window", "tolerance": 0.1}
 

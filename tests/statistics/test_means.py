@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hardness.statistics.means import Mean, mean, share, slope
+from hardness.statistics import Mean, mean, slope
 
 
 def test_intervals_are_those_of_student() -> None:
@@ -15,7 +15,6 @@ def test_intervals_are_those_of_student() -> None:
     logs = mean(list(np.exp(values)), logarithmic=True)
     assert (logs.low, logs.high) == (pytest.approx(np.exp(low)), pytest.approx(np.exp(high)))
     assert mean([0.5]).low is None
-    assert share([0.0, 0.1, 1.0]).low == 0
     assert [Mean(1.0, 0.5, 1.5, 3).side(x) for x in (0.4, 0.5, 1.5, 1.6)] == [1, 0, 0, -1]
 
 

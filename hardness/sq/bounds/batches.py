@@ -32,11 +32,7 @@ def batch_size(tolerance: float) -> int:
 
 
 def majority_mean(size: int) -> float:
-    """Return C(K-1, (K-1)/2) 2^-K, the mean of a member of a sign batch of K independent sets.
-
-    >>> majority_mean(3)
-    0.25
-    """
+    """Return C(K-1, (K-1)/2) 2^-K, the mean of a member of a sign batch of K independent sets."""
     return float(comb(size - 1, (size - 1) // 2) / 2**size)
 
 
@@ -53,9 +49,6 @@ def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
        member holds none of the rest; the largest of the three classes survives.
     0. Otherwise the small means would have to be known; such K are not used.
     (No small means exist for K <= 3. The caller keeps the xor of all K out of the class.)
-
-    >>> batch_modes(0.1, 17).tolist()
-    [0, 2, 0, 2, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0]
     """
     modes = np.zeros(rank + 1, np.int64)
     tau, a = Fraction(tolerance), Fraction(1, 2)

@@ -67,9 +67,6 @@ def least_distance(c: int) -> int:
     Z is even and Z = 0 at the origin. Binary digits of Z/2 are polynomials over F_2 of degree 1, 2, 4 in the input,
     and a polynomial of degree r that is not 0 holds on at least 2^-r of the cube. So Z is not c mod 4, 8 or 16 often
     enough, where c is 2 mod 4, 4 mod 8 or 8 mod 16.
-
-    >>> [least_distance(c) for c in (1, 2, 4, 6, 8, 16)]
-    [1, 2, 4, 2, 4, 0]
     """
     return 1 if c % 2 else {1: 2, 2: 4, 4: 4}.get((c & -c) // 2, 0)
 
@@ -91,11 +88,7 @@ def max_separation(e: int) -> Fraction:
 
 
 def most_lost(tolerance: float | Fraction) -> int:
-    """Return e* = max{e: T(e) > tau} by the upper bounds of T: no query loses more of 2e* + 2 or more parities.
-
-    >>> [most_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
-    [1, 3, 9, 48]
-    """
+    """Return e* = max{e: T(e) > tau} by the upper bounds of T: no query loses more of 2e* + 2 or more parities."""
     tau = identifying(tolerance)
     return last(lambda e: max_separation(e) > tau)
 

@@ -42,16 +42,6 @@ def eigenvalue(concepts: ListedConcepts) -> Eigenvalue:
     of non-negative variables the eigenvalue that the sample shows is below lambda - sqrt(2 N lambda L/M) with
     probability at most `DOUBT`. Below: a vector that is good on one half of the inputs, by Bernstein's inequality on
     the other half.
-
-    >>> class Pairs(ListedConcepts):
-    ...     n = 4
-    ...     def secrets(self):
-    ...         return [{"S": np.array([i, j])} for j in range(4) for i in range(j)]
-    ...     def values(self, secret, v):
-    ...         return v[:, secret["S"]].prod(axis=1)
-    >>> spectrum = eigenvalue(Pairs())
-    >>> round(spectrum.high, 6), spectrum.exact
-    (1.0, True)
     """
     size, inputs = concepts.table.shape
     if size > LISTED:

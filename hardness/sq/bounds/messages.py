@@ -29,9 +29,6 @@ def examples_needed(concepts: int, rho: float | Decimal, success: float = 0.9, f
     sum_S E_0 x_S^2 <= (1 - 2 eta)^2 rho. The likelihood ratio L of a transcript gains at most E_0 x_S^2 of the
     potential u(L) = (1 - sqrt L)^2 (0 for L > 1) a message, and the total variation from the null law is
     E_0[2 sqrt u - u], concave: Jensen over S, and P <= 1/N + mean total variation.
-
-    >>> examples_needed(184_756, rho=1)
-    86379
     """
     _check(success, flip)
     with localcontext(Context(prec=DIGITS + len(str(concepts)))):
@@ -65,19 +62,12 @@ def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: flo
     Proof sketch. The noise is split over the batch, s = kappa G an example. By Jensen p0 is at least a Gaussian about
     the mean gradient times exp(-1/(2 kappa^2)); the chi-square integral of two Gaussians, by Taylor, at most
     exp(4/kappa^2) (1 + 4/kappa^2) times |difference of the means|^2/(4 s^2), whose mean is at most 1/kappa^2.
-
-    >>> [proved_examples(sets, kappa=4.0) for sets in (21, 55, 35)]
-    [76, 228, 139]
     """
     return examples_needed(concepts, gradient_information(kappa), success, flip)
 
 
 def gradient_information(kappa: float) -> Decimal:
-    """Return a bound of rho, exp(4.5/kappa^2) (1 + 4/kappa^2)/kappa^2, for clipped gradients with noise (2.10).
-
-    >>> round(float(gradient_information(4.0)), 4)
-    0.1035
-    """
+    """Return a bound of rho, exp(4.5/kappa^2) (1 + 4/kappa^2)/kappa^2, for clipped gradients with noise (2.10)."""
     number("the noise kappa, in units of the clipping norm,", kappa, "[0.001, 1e9]")
     with localcontext(Context(prec=DIGITS)):
         inverse = 1 / _of(kappa) ** 2

@@ -51,9 +51,6 @@ def null_bound(concepts: int, tolerance: float, success: float = 1.0, flip: floa
 
     Answering E a, which does not depend on S, loses the concepts with |a_S| > tau: at most 1/(4 tau^2) by
     Parseval. The classical bound for parities (Kearns; Blum et al. 1994), with the factor P(z_0 != 0) = 1/2.
-
-    >>> round(null_bound(1001, 0.1), 1)
-    40.0
     """
     return 4 * (tolerance / (1 - 2 * flip)) ** 2 * (success * concepts - 1)
 
@@ -63,9 +60,6 @@ def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
 
     Szorenyi, ALT 2009, Theorem 2, for N concepts with pairwise |correlation| <= 1/N; needs N t^2 > 1 and t <=
     1, and counts the final hypothesis as a query. None where it does not apply.
-
-    >>> szorenyi_bound(1001, 0.1), szorenyi_bound(20, 0.1)
-    (19.520000000000003, None)
     """
     t = 2 * tolerance
     return (concepts * t**2 - 1) / 2 if t <= 1 and concepts * t**2 > 1 else None
@@ -77,9 +71,6 @@ def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
     Blum, Furst, Jackson, Kearns, Mansour, Rudich, STOC 1994, Definition 2 (pairwise |correlation| <= 1/N^3:
     parities have 0) and Theorem 12: needs N >= 16 and tolerance >= N^(-1/3); tau is the smallest of the
     scales in use, so the condition holds on all of them. None where it does not apply.
-
-    >>> bfjkmr_bound(1000, 0.1), bfjkmr_bound(1000, 0.05)
-    (5.0, None)
     """
     root = round(concepts ** (1 / 3), 12)
     return root / 2 if concepts >= 16 and tolerance * root >= 1 else None
@@ -91,9 +82,6 @@ def parity_sda(concepts: int, average: float) -> int:
     Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017. Reference: a uniform label on
     z_0 != 0; then correlations are delta/2, a subfamily of k averages 1/(2k), so it is
     below g iff k > 1/(2g).
-
-    >>> [parity_sda(1001, g) for g in (0.1, 0.03, 0.01, 0.001)]
-    [199, 62, 19, 1]
     """
     if average >= 0.5:
         return 0
@@ -105,9 +93,6 @@ def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) ->
 
     Parities flipped with probability `flip` (theory 1.2b): theory 2.5. Rounding: theory 2.6, for ideal labels or those
     of M heads. Listed classes: theory 2.8, the window alone.
-
-    >>> {name: round(bound) for name, bound in adversary_bounds(ParityConcepts(14, 4), 0.1).items()}
-    {'window': 80, 'null': 40}
     """
     return ADVERSARIES[concepts.kind](concepts, tolerance, flip)
 
@@ -188,10 +173,6 @@ def head_limited_parity(s: int, m: int) -> tuple[Fraction, list[Fraction]]:
 
     Returns (E (h - chi)^2, [h^(k) for k = 0..s]), exact: h is symmetric, so its coefficient depends on k alone. A
     low-degree learner sees every h^(k) with 0 < k < s; Parseval says sum_k C(s, k) h^(k)^2 = 1.
-
-    >>> error, coefficients = head_limited_parity(8, 6)
-    >>> float(error), max((abs(float(c)), k) for k, c in enumerate(coefficients[:8])), float(coefficients[8])
-    (0.03125, (0.015625, 6), 0.984375)
     """
     h, coefficients = _levels(s, m), []
     error = Fraction(sum(comb(s, N) * (h[N] - (-1) ** N) ** 2 for N in range(s + 1)), 2**s)
@@ -206,9 +187,6 @@ def top_eigenvalue(n: int, s: int, mu: float) -> float:
 
     Γ belongs to the Johnson scheme; this is its eigenvalue of j = 1, a sum of non-negative terms. λ(0) = 1 exactly.
     Raises `InputError` unless 1 <= s <= n - 1 and 0 <= μ <= 1.
-
-    >>> top_eigenvalue(63, 6, 0.0), round(top_eigenvalue(63, 6, 0.3))
-    (1.0, 451)
     """
     if not 1 <= s < n:
         raise InputError(f"the spectrum of sets of {s} out of {n} bits needs 1 <= s <= n - 1")

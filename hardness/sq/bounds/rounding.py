@@ -24,9 +24,6 @@ def collision_factor(concepts: RoundingConcepts) -> float:
 
     diag: 2^n, for every q >= 2. dot: z and -z determine each other, sum over {z, -z} of P^2 <= 2 (3/8)^n, for
     odd q; for even q vectors of equal support are dependent, mass 2^-n each: 2^n.
-
-    >>> collision_factor(RoundingConcepts(6, 5, 2)), collision_factor(RoundingConcepts(2, 5, 2, "dot"))
-    (64.0, 3.5555555555555554)
     """
     if concepts.gadget == "diag" or concepts.q % 2 == 0:
         return 2.0**concepts.n
@@ -60,11 +57,7 @@ def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 
 
 
 def log2_window_bound(concepts: RoundingConcepts, tolerance: float) -> float:
-    """Return log2 of the window bound of `truncated_bounds`, which leaves the range of floats; 0 if there is none.
-
-    >>> round(log2_window_bound(RoundingConcepts(250, 97, 2, heads=32), 0.05), 1)
-    242.9
-    """
+    """Return log2 of the window bound of `truncated_bounds`, which leaves the range of floats; 0 if there is none."""
     share, mass = _truncated(concepts, tolerance)
     share -= alike(concepts) * float(concepts.q) ** -concepts.n
     if mass >= tolerance or share <= 0:
@@ -83,9 +76,6 @@ def alike(concepts: RoundingConcepts) -> int:
     """Return the most secrets that give the same labels to every public vector, in classes small enough for a game.
 
     Else 1, for who must name the secret.
-
-    >>> alike(RoundingConcepts(1, 5, 2)), alike(RoundingConcepts(1, 5, 5))
-    (3, 1)
     """
     if (concepts.q == concepts.p and concepts.heads is None) or not _enumerable(concepts):
         return 1
@@ -187,9 +177,6 @@ def right_labels(concepts: RoundingConcepts) -> tuple[float, float] | None:
 
     The pair is the best one at tolerance 1/2, from which on one answer is valid for all secrets, as all means lie in an
     interval of length 1. It depends on public parameters alone.
-
-    >>> right_labels(RoundingConcepts(32, 97, 2)), right_labels(RoundingConcepts(32, 97, 2, heads=2))
-    ((1.0, 0.0), None)
     """
     share, mass = _truncated(concepts, 0.5)
     return (share, mass) if mass < 0.5 and share > float(concepts.q) ** -concepts.n else None

@@ -15,7 +15,7 @@ from hardness.families.concepts import ParityConcepts
 from hardness.io.rounding import at_most
 from hardness.report import plots
 from hardness.sq.bounds.floors import decimal, exact_floor, most_lost
-from hardness.statistics.means import mean
+from hardness.statistics import mean
 from hardness.studies.trials import concepts_of, played
 
 if TYPE_CHECKING:
@@ -133,12 +133,7 @@ def game(task: Task, root: int, guard: float) -> Outcome:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Search for V of a small class, or play a game.
-
-    >>> task = Task("parity", {"dim": 5, "heads": 2}, {"kind": "value", "tolerance": 0.15}, {"seconds": 60}, 0)
-    >>> trial(task, 0, 60.0).cost
-    3
-    """
+    """Search for V of a small class, or play a game."""
     if task.solver["kind"] != "value":
         return game(task, root, guard)
     from hardness.exact.small_games import value

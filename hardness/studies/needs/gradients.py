@@ -204,11 +204,7 @@ def _learner(task: Task, seed: int) -> Any:
 
 
 def sign_vectors(n: int) -> NDArray[np.int8]:
-    """Return tokens (2^n, 2, n + 1) with z_0 != 0, the first all ones, so that v is the second: every v, by its word.
-
-    >>> sign_vectors(2)[1].tolist()
-    [[1, 1, 1], [-1, -1, 1]]
-    """
+    """Return tokens (2^n, 2, n + 1) with z_0 != 0, the first all ones, the second every v, by its word."""
     out = np.ones((2**n, 2, n + 1), np.int8)
     out[:, 1, 0] = -1
     out[:, 1, 1:] -= 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.int8)
@@ -253,11 +249,7 @@ class Search:
 
 
 def agreements_needed(concepts: int) -> int:
-    """ceil(log2(20 N)): so many agreements, and none of N wrong sets passes with probability above 1/20.
-
-    >>> agreements_needed(45)
-    10
-    """
+    """ceil(log2(20 N)): so many agreements, and none of N wrong sets passes with probability above 1/20."""
     return ceil(log2(20 * concepts))
 
 

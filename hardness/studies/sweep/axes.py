@@ -62,26 +62,14 @@ def cells(
 
 
 def size(table: Mapping[str, Any], zipped: Sequence[str] = ()) -> int:
-    """How many cells the table has, without making them.
-
-    >>> size({"dim": [8, 10], "heads": [2, 3], "flip": [0.0, 0.1, 0.2]}, zipped=["dim", "heads"])
-    6
-    """
+    """How many cells the table has, without making them."""
     lengths = {name: len(value) for name, value in table.items() if isinstance(value, list)}
     in_step = max((lengths.pop(name, 1) for name in zipped), default=1)
     return in_step * prod(lengths.values())
 
 
 def parsed(name: str, value: Any) -> ast.expr | None:
-    """The expression that a text is, if it holds an operator; None for a value and for a plain word.
-
-    >>> parsed("gadget", "sharp") is None, parsed("dim", "2*bits+1") is None
-    (True, False)
-    >>> parsed("dim", "4*heads**2")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: dim = '4*heads**2': an expression holds integers, names of other parameters, ...
-    """
+    """The expression that a text is, if it holds an operator; None for a value and for a plain word."""
     if not isinstance(value, str) or len(value) > LONGEST:
         return None
     try:

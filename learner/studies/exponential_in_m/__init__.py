@@ -24,8 +24,7 @@ from hardness.examples import InformativeExamples
 from hardness.instance import Instance
 from hardness.report import plots
 from hardness.scores import sizes
-from hardness.statistics.medians import median
-from hardness.statistics.regression import regress
+from hardness.statistics import median, regress
 from hardness.studies.ray import tasks_at
 from hardness.studies.trials import solving_cost
 from hardness.tokens import TokenStream

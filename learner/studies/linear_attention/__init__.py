@@ -12,7 +12,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.report import plots
-from hardness.statistics.means import Mean, mean
+from hardness.statistics import Mean, mean
 from learner.studies.recorded import TINY
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.report import plots
-from hardness.statistics.means import Mean, mean
+from hardness.statistics import Mean, mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

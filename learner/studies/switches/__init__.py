@@ -15,7 +15,7 @@ from hardness.engine.task import Task
 from hardness.families.controls import blocks_of
 from hardness.io.rounding import at_least, at_most
 from hardness.report import plots
-from hardness.statistics.means import Mean, mean, slope
+from hardness.statistics import Mean, mean, slope
 from learner.studies.switches import bounds
 
 if TYPE_CHECKING:

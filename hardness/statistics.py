@@ -1,0 +1,225 @@
+"""What is made of several runs: means and medians with intervals, exponents, least squares with censored values."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+
+MIN_POINTS = 3  # sizes, dimensions and degrees of freedom below which nothing is said
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean, or a slope, of `runs` runs and its 95 % interval by Student's t (None where there are too few)."""
+
+    value: float
+    low: float | None
+    high: float | None
+    runs: int
+
+    def side(self, x: float) -> int:
+        """1 if the interval lies above x, −1 if below, 0 if x is inside (or there is no interval)."""
+        if self.low is None or self.high is None:
+            return 0
+        return int(self.low > x) - int(self.high < x)
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.value:.3g} ({self.runs} run{'s' * (self.runs > 1)})"
+        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
+    """Mean of `values` and its 95 % interval; if `logarithmic` (then positive), of their logarithms, given back.
+
+    By simulation the interval holds the mean in 92 to 95 % of sets of 5 to 20 runs of uniform or log-normal (0.5) cost,
+    at any magnitude; in 88 to 92 % for exponential ones.
+
+    >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 4.0, 8.0], logarithmic=True))
+    2 [-0.484, 4.48] or 4 [0.715, 22.4]
+    >>> mean([999.0, 1000.0, 1001.0]).high > 1000, print(mean([2.0, 4.0]))
+    3 (2 runs)
+    (True, None)
+    """
+    from scipy.stats import t
+
+    x = np.log(values) if logarithmic else np.array(values, dtype=np.float64)
+    back: Callable[[float], float] = exp if logarithmic else float
+    centre = float(x.mean())
+    if len(x) < MIN_POINTS:
+        return Mean(back(centre), None, None, len(x))
+    half = float(x.std(ddof=1) / len(x) ** 0.5 * t.ppf(0.975, len(x) - 1))
+    high = min(centre + half, 700) if logarithmic else centre + half  # what exp can hold
+    return Mean(back(centre), back(centre - half), back(high), len(x))
+
+
+def slope(points: Sequence[tuple[float, float]], exact: bool = False) -> Mean | None:
+    """The exponent a of y ~ x^a through points (x, y), by least squares of the logarithms; None for fewer than two x.
+
+    Its interval is that of Student's t; `exact` values carry none, nor do fewer than four points.
+
+    >>> slope([(8, 64.0), (16, 256.0), (32, 1024.0)], exact=True)
+    Mean(value=2.0, low=None, high=None, runs=3)
+    """
+    from scipy.stats import linregress, t
+
+    if len({x for x, _ in points}) < 2:
+        return None
+    fit = linregress(*np.log2(points).T)
+    if exact or len(points) < 4:
+        return Mean(float(fit.slope), None, None, len(points))
+    half = float(t.ppf(0.975, len(points) - 2) * fit.stderr)
+    return Mean(float(fit.slope), float(fit.slope) - half, float(fit.slope) + half, len(points))
+
+
+@dataclass(frozen=True)
+class Median:
+    """The median cost of some runs, and the smallest and the largest cost.
+
+    `bound`: the median is only known to be at least `value`, because runs that a budget ended may lie above it.
+    """
+
+    value: float
+    low: float
+    high: float
+    runs: int
+    solved: int
+    bound: bool
+
+    def __str__(self) -> str:
+        four_digits = float(f"{self.value:.4g}")
+        shown = f"{four_digits:,.0f}" if four_digits >= 1000 else f"{four_digits:g}"
+        return f"≥ {shown}" if self.bound else shown
+
+
+def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:
+    """Return the median of costs; `censored` says of which it is only known that they are larger. At least one cost.
+
+    The two middle costs of an even number are averaged by their logarithms, where they are positive. A cost that is
+    larger than stated can only raise the median, so the median of what is stated is a lower bound; it is exact where
+    every such cost lies at or above the upper middle one and neither middle cost is one.
+
+    >>> print(median([3.0, 9.0, 100.0], [False, False, True]), median([3.0, 9.0, 100.0], [False, True, True]))
+    9 ≥ 9
+    >>> median([2.0, 8.0], [False, False]).value, median([5.0, 7.0, 9.0], [True, False, False]).bound
+    (4.0, True)
+    """
+    order = np.lexsort((censored, costs))
+    spent, open_ = np.asarray(costs, dtype=np.float64)[order], np.asarray(censored, dtype=bool)[order]
+    n = len(spent)
+    low, high = float(spent[(n - 1) // 2]), float(spent[n // 2])
+    value = float(np.sqrt(low * high)) if low > 0 else (low + high) / 2
+    bound = bool(open_[: n // 2 + 1].any())
+    return Median(value, float(spent[0]), float(spent[-1]), n, n - int(open_.sum()), bound)
+
+
+def median_interval(
+    costs: Sequence[float], censored: Sequence[bool], coverage: float = 0.95
+) -> tuple[float, float, bool]:
+    """Return order statistics that hold the median of what the costs are drawn from, and whether the upper is open.
+
+    The interval has a probability of at least `coverage` whatever the distribution is. It goes from the smallest to the
+    largest cost where they are too few for that, six for .95; that holds the median with probability 1 - 2^(1 - n). It
+    is open above where its end is a cost that is only known to be larger.
+
+    >>> median_interval([*range(1, 21)], [False] * 20)
+    (6.0, 15.0, False)
+    >>> median_interval([3.0, 5.0], [False, True])
+    (3.0, 5.0, True)
+    """
+    from scipy.stats import binom
+
+    order = np.lexsort((censored, costs))
+    n = len(order)
+    rank = max(1, int(binom.ppf((1 - coverage) / 2, n, 0.5)))  # P(fewer than `rank` lie below) <= .025
+    low, high = order[rank - 1], order[n - rank]
+    return (
+        float(costs[low]),
+        float(costs[high]),
+        bool(np.asarray(censored, dtype=bool)[order[: n - rank + 1]].any()),
+    )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients `beta` with their covariance, standard deviation `sigma` of the residuals, degrees of freedom
+    `left`."""
+
+    beta: Floats
+    covariance: Floats
+    sigma: float
+    left: int
+
+    def limits(self, place: int, level: float = 0.95) -> tuple[float, float]:
+        """The interval of Student's t for a coefficient; infinite where no degree of freedom is left."""
+        from scipy.stats import t
+
+        if self.left < 1:
+            return -np.inf, np.inf
+        half = float(t.ppf((1 + level) / 2, self.left) * np.sqrt(self.covariance[place, place]))
+        return float(self.beta[place]) - half, float(self.beta[place]) + half
+
+
+def regress(X: Floats, y: Floats, above: Bools | None = None) -> Fit:
+    """Least squares of y (n,) on X (n, p); where `above` is true, y is only known to lie above the value given.
+
+    Such a value enters by its likelihood, the normal tail above it. Raises `InputError` where the values that are known
+    do not determine all coefficients.
+
+    >>> X = np.stack([np.ones(4), np.arange(4.0)], axis=1)
+    >>> regress(X, np.array([1.0, 3.0, 5.0, 7.0])).beta.round(9).tolist()
+    [1.0, 2.0]
+    """
+    lost = np.zeros(len(y), dtype=bool) if above is None else above
+    if np.linalg.matrix_rank(X[~lost]) < X.shape[1]:
+        raise InputError("the cells that are not censored do not determine the law; measure more of them")
+    start = _least_squares(X[~lost], y[~lost])
+    return _censored(X, y, lost, start) if lost.any() else start
+
+
+def _least_squares(X: Floats, y: Floats) -> Fit:
+    gram = np.asarray(np.linalg.inv(X.T @ X), dtype=np.float64)
+    beta: Floats = gram @ X.T @ y
+    left = len(y) - X.shape[1]
+    sigma = float(np.sqrt(np.sum((y - X @ beta) ** 2) / left)) if left else 0.0
+    covariance: Floats = gram * sigma**2
+    return Fit(beta, covariance, sigma, left)
+
+
+def _censored(X: Floats, y: Floats, lost: Bools, start: Fit) -> Fit:
+    """Greatest likelihood, by its gradient from the fit without the censored values."""
+    from scipy.optimize import minimize
+    from scipy.stats import norm
+
+    size = int((~lost).sum())
+
+    def negative(v: Floats) -> float:
+        rest = (y - X @ v[:-1]) / np.exp(v[-1])
+        return float(0.5 * np.sum(rest[~lost] ** 2) + size * v[-1] - norm.logsf(rest[lost]).sum())
+
+    first = np.append(start.beta, log(max(start.sigma, 1e-6)))
+    optimum: Any = minimize(negative, first, method="BFGS")
+    p = X.shape[1]
+    left = size - p
+    inflate = (size / left) ** 0.5 if left > 0 else 0.0  # the divisor of the unbiased variance
+    # That of the search is a few per cent off
+    covariance = np.linalg.inv(_hessian(negative, optimum.x))[:p, :p]
+    return Fit(optimum.x[:-1], covariance * inflate**2, float(np.exp(optimum.x[-1])) * inflate, left)
+
+
+def _hessian(f: Callable[[Floats], float], x: Floats, step: float = 1e-3) -> Floats:
+    """Second derivatives by central differences."""
+    moves = step * np.eye(len(x))
+    return np.array(
+        [
+            [(f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b)) / (4 * step**2) for b in moves]
+            for a in moves
+        ]
+    )
