@@ -138,29 +138,26 @@ def test_descents(numbers: dict) -> None:
     }
 
 
-def test_noisy_gradients_and_the_search(numbers: dict) -> None:
-    """16 N exp(-4.5/16)/(1 + 4/16) (1 - √(.1 + 1/N))² is proved for noise 4; N (1 - √(.1 + 1/N))² for one bit."""
+def test_noisy_gradients(numbers: dict) -> None:
+    """16 N exp(-4.5/16)/(1 + 4/16) (1 - √(.1 + 1/N))² is proved for noise 4."""
     sizes: dict[Place, dict[int, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for row in rows("needs", solver_kind="noisy"):
         sizes[place(row)][int(row["budget.samples"])].append(row["status"] == "solved")
-    searches = {place(row): int(row["cost"]) for row in rows("needs", solver_kind="one-bit")}
-    over, surely, search = [], [], []
+    over, surely = [], []
     for d, s in sorted(sizes, key=lambda at: (comb(at[0] - 1, at[1]), at)):
         sets, cell = comb(d - 1, s), sizes[d, s]
         distance = (1 - sqrt(1 - SUCCESS + 1 / sets)) ** 2
-        proved, one_bit = int(16 * sets * exp(-4.5 / 16) / (1 + 4 / 16) * distance), int(sets * distance)
+        proved = int(16 * sets * exp(-4.5 / 16) / (1 + 4 / 16) * distance)
         ends = {at: binomtest(sum(right), len(right)).proportion_ci(0.95) for at, right in cell.items()}
         short = [at // 2 for at in cell if ends[at].high < SUCCESS]
         good = {at: sum(right) >= SUCCESS * len(right) for at, right in cell.items()}
         enough = [at // 2 for at in cell if all(good[size] for size in cell if size >= at)]
         over += [min(enough) / proved] if enough else []
         surely += [max(short) / proved] if short else []
-        search.append(searches[d, s] / one_bit)
     noisy = numbers["noisy"]
     assert (noisy["classes"], noisy["enough"], noisy["short"]) == (len(sizes), len(over), len(surely))
     assert [noisy["least"], noisy["most"]] == [f"{ceil(min(over)):,}", f"{ceil(max(over)):,}"]
     assert (noisy["surely"], noisy["N"]) == (f"{down(min(surely)):,}", [21, 165])
-    assert noisy["search"] == [f"{min(search):.3g}", f"{max(search):.3g}"]
     constant = 16 * exp(-4.5 / 16) / (1 + 4 / 16) * (1 - sqrt(0.1)) ** 2
     assert noisy["constant"] == str(down(100 * constant) / 100)
 

@@ -3,9 +3,8 @@
 From the top: their grid, their trials, the lines of the article, its numbers and figures.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, comb, log2
+from math import comb, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
-from hardness.errors import InputError
 from hardness.evaluation.solver import Solver, make
 from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
@@ -85,7 +83,6 @@ LONGEST = {
 }
 HALVINGS = 3
 CHUNK = 2**19  # examples made at a time
-SEARCHES = 2000  # exhaustive searches of one class
 
 # One linear equation a batch, with Gaussian noise of so many 1/B in every entry of its mean gradient.
 BATCH, ATTACKED, NOISES, ATTACKS = 64, (20, 10), (0.0, 0.1, 0.2, 0.3, 0.4, 0.5), 20
@@ -93,7 +90,7 @@ BATCH, ATTACKED, NOISES, ATTACKS = 64, (20, 10), (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
 
 def tasks(quick: bool) -> list[Task]:
     """Return the trials of gradient learners; the quick ones are of the smallest classes."""
-    parts = _descents(quick), _noisy(quick), _searches(quick), _batches(quick)
+    parts = _descents(quick), _noisy(quick), _batches(quick)
     return [task for part in parts for task in part]
 
 
@@ -115,10 +112,9 @@ def _descent(place: tuple[int, int], tau: float, rate: float, seed: int) -> Task
 
 
 def _noisy(quick: bool) -> list[Task]:
-    places = _noisy_places(quick)
     sizes = [
         (place, 2 ** (LONGEST[place] - halved))
-        for place in places
+        for place in list(LONGEST)[: 1 if quick else None]
         for halved in range(2 if quick else HALVINGS)
     ]
     runs = range(4 if quick else RUNS)
@@ -133,17 +129,6 @@ def _under_noise(place: tuple[int, int]) -> dict[str, Any]:
     heads, rate, start, batch, l1 = SETTINGS[place]
     setting = {"heads": heads, "rate": rate, "start": start, "batch": batch, "l1": l1}
     return {"kind": "noisy", "learner": LEARNER, "params": {**setting, "clip": CLIP, "noise": KAPPA}}
-
-
-def _noisy_places(quick: bool) -> list[tuple[int, int]]:
-    return list(LONGEST)[:1] if quick else list(LONGEST)
-
-
-def _searches(quick: bool) -> list[Task]:
-    searches = {"searches": SEARCHES}
-    return [
-        Task("parity", _params(*place), {"kind": "one-bit"}, searches, 0) for place in _noisy_places(quick)
-    ]
 
 
 def _batches(quick: bool) -> list[Task]:
@@ -224,55 +209,6 @@ def named(values: NDArray[np.float64], concepts: ParityConcepts) -> int:
     return int(masks[np.argmax(np.abs(spectrum[masks]))])
 
 
-def search(task: Task, root: int) -> Outcome:
-    """Search exhaustively, keeping one bit an example; the cost is the .9 quantile of their informative examples.
-
-    `low` and `high` are order statistics that hold the quantile in 95 % of such trials.
-    """
-    from scipy.stats import binom
-
-    rng, tried = np.random.default_rng(task.seed(root, "solver")), int(task.budget["searches"])
-    searches = [exhaustive_search(concepts_of(task).size, rng) for _ in range(tried)]
-    # A search that names another set needs more than any number of examples.
-    taken = sorted(ended.examples if ended.solved else 10**12 for ended in searches)
-    low, high = (int(binom.ppf(tail, tried, SUCCESS)) for tail in (0.025, 0.975))
-    detail = {"low": taken[low - 1], "high": taken[high], "right": sum(ended.solved for ended in searches)}
-    return Outcome("solved", taken[int(np.ceil(SUCCESS * tried)) - 1], detail)
-
-
-@dataclass(frozen=True)
-class Search:
-    """How a search ended: the informative examples that it took, and whether it named the hidden set."""
-
-    examples: int
-    solved: bool
-
-
-def agreements_needed(concepts: int) -> int:
-    """ceil(log2(20 N)): so many agreements, and none of N wrong sets passes with probability above 1/20."""
-    return ceil(log2(20 * concepts))
-
-
-def exhaustive_search(concepts: int, rng: np.random.Generator) -> Search:
-    """Test N sets in turn, each on fresh examples until one contradicts it or enough agree; the hidden one is uniform.
-
-    The bit kept of an example says whether y = chi_T(v). For T other than the hidden set it is a fair coin whatever
-    the sets are (2.10), so coins are drawn and no inputs: the law of the search is exact. Raises `InputError` for
-    no sets.
-
-    >>> exhaustive_search(1, np.random.default_rng(0))
-    Search(examples=5, solved=True)
-    """
-    if concepts < 1:
-        raise InputError(f"a class holds at least 1 set, got {concepts}")
-    needed = agreements_needed(concepts)
-    contradicted = rng.geometric(0.5, size=int(rng.integers(concepts)))  # at which example a wrong set falls
-    passed = np.flatnonzero(contradicted > needed)
-    if len(passed):
-        return Search(int(np.minimum(contradicted[: passed[0] + 1], needed).sum()), False)
-    return Search(int(contradicted.sum()) + needed, True)
-
-
 def batches(task: Task, root: int) -> Outcome:
     """Read an equation off each mean gradient, with noise of so many 1/B; the cost is in informative examples."""
     from hardness.attacks.batch_gradient import attack
@@ -285,7 +221,7 @@ def batches(task: Task, root: int) -> Outcome:
     return Outcome(ended["status"], ended["examples"], {"batches": ended["batches"]})
 
 
-TRIALS = {"descent": descent, "noisy": noisy, "one-bit": search, "batches": batches}
+TRIALS = {"descent": descent, "noisy": noisy, "batches": batches}
 
 
 def seconds(task: Task) -> float:
@@ -295,8 +231,6 @@ def seconds(task: Task) -> float:
             return float(4e-4 * task.budget["steps"] * 2.0 ** (task.params["dim"] - 12))
         case "noisy":
             return float(0.1 + 6e-8 * task.budget["samples"])
-        case "one-bit":
-            return 0.2
     return 0.1
 
 
@@ -346,7 +280,7 @@ def shares(runs: Any) -> "DataFrame":
 
 
 def against(rows: "DataFrame") -> "DataFrame":
-    """Return, by class, what is proved to be needed for success .9, and what the noisy learner and the search take.
+    """Return, by class, what is proved to be needed for success .9, and what the noisy learner takes.
 
     `enough` are the fewest informative examples from which on the share of right runs is at least .9 at every number
     tried; `short` the most at which its whole interval lies below .9. They are half of what is drawn, in the mean.
@@ -357,12 +291,8 @@ def against(rows: "DataFrame") -> "DataFrame":
     lines = tried[cells].drop_duplicates().set_index(cells)
     lines["enough"] = tried[above].groupby(cells).samples.min().astype(float) / 2
     lines["short"] = tried[tried.high < SUCCESS].groupby(cells).samples.max().astype(float) / 2
-    searched = named_rows(rows, "one-bit").set_index(cells).cost.astype(float).rename("search")
-    lines = lines.join(searched).reset_index().sort_values(["N", *CELL])
-    return lines.assign(
-        proved=[proved_examples(size, KAPPA, SUCCESS) for size in lines.N],
-        one_bit=[message_examples(size, 1, SUCCESS) for size in lines.N],
-    )
+    lines = lines.reset_index().sort_values(["N", *CELL])
+    return lines.assign(proved=[proved_examples(size, KAPPA, SUCCESS) for size in lines.N])
 
 
 def precision(rows: "DataFrame") -> "DataFrame":
@@ -377,7 +307,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     steps = [pair for _, part in lines.groupby("d") for pair in pairwise(part.itertuples())]
     # A step is open where the larger class learns at the largest tolerance tried, and that is a smaller one.
     decided = [(a, b) for a, b in steps if b.refused == b.refused or b.tau >= a.tau]
-    over, search = noisy.enough / noisy.proved, noisy.search / noisy.one_bit
+    over = noisy.enough / noisy.proved
     d, s = ATTACKED
     return {
         "descent": {
@@ -403,7 +333,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "most": at_most(float(over.max())),
             "short": int(noisy.short.notna().sum()),
             "surely": at_least(float((noisy.short / noisy.proved).min())),
-            "search": [f"{search.min():.3g}", f"{search.max():.3g}"],
         },
         "precision": {
             "batch": BATCH,
@@ -456,7 +385,6 @@ def _examples_figure(lines: "DataFrame") -> "Figure":
             axis.plot(at.N, at.enough / at.proved, "o", color="C0")
         else:
             plots.bound(axis, 1.03 * at.N, at.short / at.proved, "C0")  # beside a class of as many sets
-    axis.plot(lines.N, lines.search / lines.one_bit, "s", color="C5")
     axis.axhline(1.0, color="0.35", linewidth=1.2)
     axis.set(
         xscale="log",
@@ -469,7 +397,6 @@ def _examples_figure(lines: "DataFrame") -> "Figure":
     axis.minorticks_off()
     middle = lines.N.min()
     axis.text(middle, 600, "noisy gradients", color="C0")
-    axis.text(middle, 11, "search, one bit an example", color="C5")
     axis.text(middle, 1.15, "proved to be needed", color="0.35")
     return figure
 
