@@ -4,6 +4,7 @@ A secret is accepted if it explains rows that had no part in finding it, and no 
 """
 
 from collections.abc import Callable, Iterable
+from itertools import product
 from math import log
 
 import numpy as np
@@ -35,7 +36,7 @@ def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bo
     if len(fresh) == 0:
         return False
     if fresh.noise == 0 and fresh.flip == 0:
-        return _reproduces(fresh, w) and _reproduces(known, w)
+        return all(_reproduces(rows, w) for rows in (fresh, known))
     if fresh.agreement(w) < (expected_agreement(fresh) + 1 / fresh.p) / 2:
         return False
     # Mod 2 a wrong secret agrees with half of the labels however near it is: the bar is enough. For larger q least
@@ -144,11 +145,7 @@ def trimmed(equations: Equations, w: Floats) -> Floats:
 
 
 def wrapped(x: NDArray[np.floating] | NDArray[np.integer], q: float) -> Floats:
-    """Return x mod q in [-q/2, q/2).
-
-    >>> wrapped(np.array([50.0, -1.0, 48.5]), 97).tolist()
-    [-47.0, -1.0, -48.5]
-    """
+    """Return x mod q in [-q/2, q/2)."""
     return np.asarray((x + q / 2) % q - q / 2, dtype=np.float64)
 
 
@@ -157,10 +154,6 @@ def unwrap_and_regress(a: Floats, y: Floats, q: float, w: Floats, pulls: Iterabl
 
     The multiple of q that a label lost is the one that the estimate makes likely (theory 4.2). The residual (N,) is
     then linear in w, and so is the part that a pull leaves of it.
-
-    >>> a, w = np.eye(3), np.array([5.0, 96.0, 40.0])
-    >>> unwrap_and_regress(a, a @ w % 97, 97, w + 0.3, [lambda rest, at: rest]).round(6).tolist()
-    [5.0, 96.0, 40.0]
     """
     inverse = np.linalg.pinv(a.T @ a)  # of all rows, although fewer count: it is only a step size
     for pull in pulls:
@@ -173,10 +166,7 @@ def polish(equations: Equations, w: Integers) -> Integers:
     w, wrong = _by_single_moves(equations, w)
     few = equations.rows(slice(0, PAIR_ROWS))
     for _ in range(len(w)):
-        pair = _best_pair(few, w) if wrong else None
-        if pair is None:
-            break
-        moved, wrong_after = _by_single_moves(equations, pair)
+        moved, wrong_after = _by_single_moves(equations, _after_best_pair(few, w)) if wrong else (w, wrong)
         if wrong_after >= wrong:
             break
         w, wrong = moved, wrong_after
@@ -195,24 +185,25 @@ def _by_single_moves(equations: Equations, w: Integers) -> tuple[Integers, int]:
     improved = fewest > 0
     while improved:
         improved = False
-        for j in range(len(w)):
-            for step in (1, -1):
-                moved = t + step * equations.a[:, j]
-                wrong = _wrong(equations, moved)
-                if wrong < fewest:
-                    w, t, fewest, improved = w + step * (np.arange(len(w)) == j), moved, wrong, True
+        for j, step in product(range(len(w)), (1, -1)):
+            moved = t + step * equations.a[:, j]
+            wrong = _wrong(equations, moved)
+            if wrong < fewest:
+                w, t, fewest, improved = w + step * (np.arange(len(w)) == j), moved, wrong, True
     return w, fewest
 
 
-def _best_pair(equations: Equations, w: Integers) -> Integers | None:
-    """Return w after the best move of two coordinates by ±1 each; None if none reproduces more labels."""
-    n, a = equations.n, equations.a
-    t = a.astype(np.int64) @ w
-    moves = [(i, r, j, s) for i in range(n) for r in (1, -1) for j in range(i) for s in (1, -1)]
-    wrong = [_wrong(equations, t + r * a[:, i] + s * a[:, j]) for i, r, j, s in moves]
-    if not wrong or min(wrong) >= _wrong(equations, t):
-        return None
-    i, r, j, s = moves[int(np.argmin(wrong))]
-    moved = w.copy()
-    moved[[i, j]] += r, s
-    return moved
+def _after_best_pair(equations: Equations, w: Integers) -> Integers:
+    """Return w after the best move of two coordinates by ±1 each; as it is where none reproduces more labels."""
+    t, best = equations.a.astype(np.int64) @ w, w
+    fewest = _wrong(equations, t)
+    moves = (
+        (i, r, j, s) for i, r in product(range(equations.n), (1, -1)) for j, s in product(range(i), (1, -1))
+    )
+    for i, r, j, s in moves:
+        wrong = _wrong(equations, t + r * equations.a[:, i] + s * equations.a[:, j])
+        if wrong < fewest:
+            moved = w.copy()
+            moved[[i, j]] += r, s
+            best, fewest = moved, wrong
+    return best

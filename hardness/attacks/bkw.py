@@ -37,11 +37,8 @@ STREAMED = 70_000  # rows of a stream for the finish and the test
 DRAWN = 2**18  # the examples that these are among
 KEPT = 2**20  # rows of each stage that the way back uses
 CAP = 4096  # partners of a row, at most
-SHIFTS, CELLS_TRIED, CLEAR = (
-    6,
-    12,
-    9.0,
-)  # grids, cells of each, and the score in deviations that ends the search
+SHIFTS, CELLS_TRIED = 6, 12  # grids, and cells of each
+CLEAR = 9.0  # deviations: the score that ends the search
 GROUP_CELLS = 2**19
 WELL = 140.0  # deviations at which angles are sharp enough: more rows of a stage are not looked at
 FULL_TURN = 2.0**32
@@ -72,9 +69,11 @@ def bkw_stream(stream: Stream, seed: int) -> Recovery:
     equations = stream.equations(0, STREAMED)
     held_out = len(equations) - KNOWN
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
-    return _attack(
-        known, fresh, lambda count, vanish: stream.rows(DRAWN, count, vanish), inf, None, seed, quiet
-    )
+
+    def rows(count: int, vanish: int) -> tuple[Packed, int]:
+        return stream.rows(DRAWN, count, vanish)
+
+    return _attack(known, fresh, rows, inf, None, seed, quiet)
 
 
 def _attack(
@@ -94,21 +93,24 @@ def _attack(
         return Recovery.refused(f"{available} informative rows; more than {2 * n + 64} are needed")
     held = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
     level, bias = int((known.a < 0).any()), bias_of(known.q, known.p, known.noise)
-    plans = _plans(n, bias, level, log2(available), held)
+    at_hand = inf if available == inf else min(log2(available), held)
+    # Labels may be wrong for want of heads, which nobody tells: then a signal twice as strong is tried for.
+    tried = [plan(n, bias, level, at_hand, held, margin=2.0**i) for i in range(TRIES)]
+    plans = [chosen for chosen in tried if chosen is not None]
     if not plans:
         return Recovery.refused(_out_of_reach(n, bias, level, log2(available), held))
     rng, rows_used, solution = np.random.default_rng(seed), len(known) + len(fresh), None
-    detail: dict[str, Any] = {}
+    detail: dict[str, Any] = {"predicted_seconds": round(plans[0].seconds, 1)}
     for chosen in plans:
         progress(f"plan: {chosen}")
-        detail = {"plan": str(chosen), "predicted_seconds": round(plans[0].seconds, 1)}
-        detail |= {"steps": len(chosen.blocks), "log2_rows": round(max(chosen.rows), 1)}
-        detail["vanish"] = chosen.vanish
+        detail |= {"plan": str(chosen), "steps": len(chosen.blocks), "vanish": chosen.vanish}
+        detail["log2_rows"] = round(max(chosen.rows), 1)
         solution, rows_used = _by_plan(rows, chosen, bias, rng, progress)
         if solution is not None:
             break
     if solution is None:
-        return _gave_up(rows_used, detail, "no peak of the grid stood out")
+        reason = {"reason": "no peak of the grid stood out"}
+        return Recovery("budget", None, rows_used, detail=detail | reason)
     detail |= {"scores": [round(x, 1) for x in solution.scores], "shifts": solution.shifts}
     regressed = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (known.q // known.p) ** 2))))
     # Differences that match up to sign do not tell angles from their negatives.
@@ -117,26 +119,8 @@ def _attack(
         if w is not None:
             detail["agreement"] = regressed.agreement(w)
             return Recovery("solved", known.secret(w), rows_used, detail=detail)
-    return _gave_up(rows_used, detail, "the estimate does not reproduce the labels")
-
-
-def _gave_up(rows_used: int, detail: dict[str, Any], reason: str) -> Recovery:
-    return Recovery("budget", None, rows_used, detail=detail | {"reason": reason})
-
-
-def _plans(n: int, bias: float, level: int, available: float, held: float) -> list[Plan]:
-    """Return plans to try in turn, each for a signal twice as strong; none where not even the first fits.
-
-    Labels may be wrong for want of heads, which nobody tells: then more rows are needed.
-    """
-    at_hand = available if available == inf else min(available, held)
-    plans: list[Plan] = []
-    for i in range(TRIES):
-        fitting = plan(n, bias, level, at_hand, held, margin=2.0**i)
-        if fitting is None:
-            break
-        plans.append(fitting)
-    return plans
+    reason = {"reason": "the estimate does not reproduce the labels"}
+    return Recovery("budget", None, rows_used, detail=detail | reason)
 
 
 def _by_plan(
@@ -295,9 +279,9 @@ def vanishing(rows: Packed, columns: Any) -> Packed:
     return replace(rows, words=rows.words[keep], phases=rows.phases[keep])
 
 
-def _shift(count: int, rng: np.random.Generator | None) -> Phases:
-    """Return the angles by which a grid is turned: random ones, or zeros without `rng`."""
-    return np.zeros(count, np.uint32) if rng is None else rng.integers(0, 2**32, count, dtype=np.uint32)
+def _turn(count: int, attempt: int, rng: np.random.Generator) -> Phases:
+    """Return the angles by which a grid is turned: zeros at first, then random ones."""
+    return rng.integers(0, 2**32, count, dtype=np.uint32) if attempt else np.zeros(count, np.uint32)
 
 
 def _on_grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Angles | None:
@@ -305,7 +289,7 @@ def _on_grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) 
     columns = np.arange(rows.left)
     best = Angles(np.zeros(rows.left, np.uint32), [0.0], 0)
     for shift in range(SHIFTS):
-        turn = _shift(rows.left, rng if shift else None)
+        turn = _turn(rows.left, shift, rng)
         for theta in peaks(rows, best.theta, columns, plan.g, turn, CELLS_TRIED):
             theta, score = ascend(rows, theta, columns, 2)
             if score > max(best.scores[0], CLEAR):
@@ -359,7 +343,7 @@ def _extended(rows: Packed, theta: Phases, columns: list[int], g: int, rng: np.r
     """Return the angles with `columns` at the best peak of the grid; rows are 0 on coordinates unknown yet."""
     highest, angles_there = 0.0, theta
     for attempt in range(3):
-        shift = _shift(len(columns), rng if attempt else None)
+        shift = _turn(len(columns), attempt, rng)
         for cell in peaks(rows, theta, columns, g, shift, 4):
             trial = theta.copy()
             trial[columns] = cell

@@ -33,6 +33,7 @@ STEPS = 8
 MOST_VANISH = 10
 # Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed.
 PER_FIELD, PER_ROW, PER_CELL = 3e-9, 2.5e-7, 1.2e-7
+PASSES, TRANSFORMS = 12, 2  # of a row in the transform and the ascents after it; usually needed
 # For estimates: log2 of rows, and coordinates on which rows are chosen to vanish. One list for all n: monotone in n.
 ESTIMATED_ROWS = np.arange(8, 4000) / 4
 ESTIMATED_VANISH = (0, 4, 8, 14, 20, 32, 48, 72, 108)
@@ -73,8 +74,7 @@ def bias_of(q: int, p: int, noise: float = 0.0) -> float:
     [0.637, 0.9, 0.975]
     """
     centre, width = preimages(q, p)
-    x = np.arange(q)
-    r = float(np.cos(2 * np.pi * (x - np.repeat(centre, width)) / q).mean())
+    r = float(np.cos(2 * np.pi * (np.arange(q) - np.repeat(centre, width)) / q).mean())
     return r * exp(-2 * (pi * noise / q) ** 2)
 
 
@@ -93,9 +93,6 @@ def cancelled(before: Number, after: Number, level: int) -> Number:
     """Return the coordinates of `level` that a step cancels which makes 2^`after` rows of 2^`before`.
 
     It pairs rows that agree on them; laws of ternary coordinates are symmetric, so rows match up to sign, too.
-
-    >>> cancelled(20.0, 20.0, 0), round(cancelled(20.0, 20.0, 1), 1)
-    (19.0, 14.1)
     """
     return (2 * before - 1 + (level > 0) - after) / entropy(level)
 
@@ -121,9 +118,6 @@ def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
     """Return ln of the sum of cosines at the right angles over 2^`log2_rows` rows, in standard deviations.
 
     A step squares the bias, and a cosine has variance 1/2.
-
-    >>> round(exp(log_signal(0.9, 2, 10.0)), 2) == round(0.9**4 * sqrt(2 * 2**10), 2)
-    True
     """
     return 2.0**steps * log(bias) + (log2_rows + 1) / 2 * log(2)
 
@@ -136,16 +130,6 @@ def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
 def row_seconds(n: Number) -> tuple[Number, Number]:
     """Return the seconds of a row of n coordinates that enters a step, and of one that leaves it."""
     return PER_ROW / 2 + n * PER_FIELD, PER_ROW + 3 * n * PER_FIELD
-
-
-def last_row_seconds(left: Number) -> Number:
-    """Return the seconds of a row of `left` coordinates in the transform and the ascents after it, twelve passes."""
-    return 12 * left * PER_FIELD
-
-
-def cell_seconds(cells: Number) -> Number:
-    """Return the seconds of a transform over so many cells, and of the second one that is usually needed."""
-    return 2 * cells * PER_CELL
 
 
 def plan(
@@ -223,7 +207,7 @@ def _with_grid(
         return None
     signal = log_signal(bias, steps, rows[-1])
     score = log_score(signal, steps + level, left, g)
-    seconds = 1 + 2 ** rows[-1] * last_row_seconds(left) + cell_seconds(g**left)
+    seconds = 1 + 2 ** rows[-1] * PASSES * left * PER_FIELD + TRANSFORMS * g**left * PER_CELL
     for before, after, block in zip(rows[:-1], rows[1:], blocks, strict=True):
         entering, leaving = row_seconds(n)
         seconds += 2**before * entering + 2**after * leaving
@@ -236,18 +220,14 @@ def price(n: int, bias: float, level: int) -> Log2Cost:
 
     Blocks have real length. `bias` is r of theory 4.3, `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no
     number of steps leaves a signal.
-
-    >>> held = plan(40, bias_of(97, 2), 0, LOG2_ROWS_SEARCHED)
-    >>> price(40, bias_of(97, 2), 0).time < log2(held.seconds) + LOG2_OPERATIONS_A_SECOND + 0.5
-    True
     """
     if bias <= 0:
         raise EstimateFailed("the noise leaves no bias that a float can hold")
-    costs = [
+    costs = (
         _in_steps(max(n - b, 1), b, bias, level, steps)
         for b in ESTIMATED_VANISH
         for steps in range(STEPS + 6)
-    ]
+    )
     cheapest = min(costs, key=lambda cost: cost.time)
     if cheapest == UNREACHED:
         raise EstimateFailed(f"no number of steps leaves a signal within 2^{ceil(ESTIMATED_ROWS[-1])} rows")
@@ -261,7 +241,7 @@ def _in_steps(n: int, vanish: int, bias: float, level: int, steps: int) -> Log2C
     for i in range(steps):
         seconds += sum(row_seconds(left))
         left = np.maximum(left - cancelled(T, T, level + i), 1.0)
-    seconds += last_row_seconds(left)
+    seconds += PASSES * left * PER_FIELD
     g = np.minimum(np.exp2(np.minimum(np.maximum(T, LOG2_CELLS) / left, log2(FINEST))), FINEST)
     signal = log_signal(bias, steps, T)
     score = log_score(signal, steps + level, left, np.maximum(g, 2.0))
@@ -270,6 +250,6 @@ def _in_steps(n: int, vanish: int, bias: float, level: int, steps: int) -> Log2C
         return UNREACHED
     cells, examples = left * np.log2(g), T + 1 + vanish
     work = np.logaddexp2(T + np.log2(seconds), examples + log2(EXAMPLE_SECONDS))
-    work = np.logaddexp2(np.logaddexp2(work, cells + log2(cell_seconds(1.0))), 0.0)
+    work = np.logaddexp2(np.logaddexp2(work, cells + log2(TRANSFORMS * PER_CELL)), 0.0)
     i = fits[np.argmin(work[fits])]
     return Log2Cost(float(work[i]) + LOG2_OPERATIONS_A_SECOND, float(max(T[i], cells[i])), float(examples[i]))

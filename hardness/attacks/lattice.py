@@ -114,7 +114,7 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
     rows = rows_of(known)
     cast = forecast(n, len(known), rows.sd / rows.q, bool((known.a < 0).any()))
     if cast.seconds > MOST_SECONDS:
-        return _out_of_reach(cast)
+        return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
     require_fpylll()
     problem = Problem(rows, known, fresh, cast, *select(rows, cast.rank), len(equations))
     return _trials(problem, budget, seed, progress)
@@ -130,7 +130,7 @@ def lattice_stream(stream: Stream, seed: int) -> Recovery:
     error = rows_of(few)
     cast = forecast(n, inf, error.sd / error.q, stream.level > 0)
     if cast.seconds > MOST_SECONDS:
-        return _out_of_reach(cast)
+        return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
     require_fpylll()
     every, examples = _selected(stream, few, cast)
     kept, order = np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1)
@@ -147,11 +147,6 @@ def _selected(stream: Stream, few: Equations, cast: Forecast) -> tuple[Equations
         at += limit + CHUNK
     a, level = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "level"))
     return replace(few, a=a, level=level), at
-
-
-def _out_of_reach(cast: Forecast) -> Recovery:
-    """Return the refusal of an attack that would take too long."""
-    return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
 
 
 def _predicted(cast: Forecast) -> dict[str, Any]:
@@ -280,10 +275,6 @@ def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
     """Return an LLL-reduced basis B (M, N) of Λ⊥ = {c : cU = 0}, and rows (n, N) that make it unimodular.
 
     Raises `InputError` where fpylll is not installed, and `LinAlgError` if U (N, n) has not full rank.
-
-    >>> B, rest = orthogonal_basis(np.array([[1], [1], [1]]))
-    >>> (B @ np.ones(3)).tolist(), abs(round(np.linalg.det(np.vstack((B, rest)))))
-    ([0.0, 0.0], 1)
     """
     N, n = U.shape
     # The weight keeps every vector outside Λ⊥ longer than a reduced basis of Λ⊥; the larger, the slower.

@@ -64,26 +64,23 @@ def words_for(left: int, level: int) -> int:
 
 
 def turns(level: NDArray[np.int64], q: int, p: int) -> Phases:
-    """Return the angle (N,) of the centre of a level's residues, 2^32 to the turn.
-
-    >>> (turns(np.array([0, 1]), 97, 2) / 2**32).round(3).tolist()
-    [0.247, 0.747]
-    """
+    """Return the angle (N,) of the centre of a level's residues, 2^32 to the turn."""
     centre = preimages(q, p)[0]
     return np.rint(centre / q * 2.0**32).astype(np.uint32)[level]
 
 
 def pack(equations: Equations) -> Packed:
-    """Return the equations as packed rows of level 0 where all public vectors are bits, else of level 1.
-
-    >>> rows = pack(Equations(np.array([[1, 0, 1]], np.int8), np.array([1]), 97, 2))
-    >>> rows.words.tolist(), rows.level
-    ([[5]], 0)
-    """
+    """Return the equations as packed rows of level 0 where all public vectors are bits, else of level 1."""
     level = int((equations.a < 0).any())
-    words = np.empty((len(equations), words_for(equations.n, level)), dtype=np.uint64)
-    kernels_bkw.pack_rows(equations.a, level + 1, level, words)
-    return Packed(words, turns(equations.level, equations.q, equations.p), equations.n, level)
+    phases = turns(equations.level, equations.q, equations.p)
+    return Packed(packed_words(equations.a, level), phases, equations.n, level)
+
+
+def packed_words(a: NDArray[np.int8], level: int) -> Words:
+    """Return public vectors a (N, n) as words (N, W)."""
+    words = np.empty((len(a), words_for(a.shape[1], level)), dtype=np.uint64)
+    kernels_bkw.pack_rows(a, level + 1, level, words)
+    return words
 
 
 @dataclass(frozen=True)
@@ -114,27 +111,25 @@ class Stream:
         return int(self._teacher.kind == "dot")
 
     def equations(self, start: int, count: int, vanish: int = 0, limit: int = ALL) -> Equations:
-        """`count` informative equations from example `start` on whose last `vanish` coordinates are 0, or those among
-        the next `limit` examples.
+        """Return `count` informative equations from example `start` on whose last `vanish` coordinates are 0, or those
+        among the next `limit` examples.
         """
-        a, level, made = np.empty((count, self.n), np.int8), np.empty(count, np.int64), 0
-        for _, tokens, levels in self._selected(start, count, vanish, limit):
-            a[made : made + len(levels)], level[made : made + len(levels)] = self._vectors(tokens), levels
-            made += len(levels)
-        return hidden(self.public).rows(a[:made], level[:made])
+        parts = [
+            (self._vectors(tokens), levels)
+            for _, tokens, levels in self._selected(start, count, vanish, limit)
+        ]
+        a, level = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return hidden(self.public).rows(a, level)
 
     def rows(self, start: int, count: int, vanish: int = 0) -> tuple[Packed, int]:
         """Return `count` such rows, packed, without those coordinates, and the number of the example after the last."""
-        left, made, at = self.n - vanish, 0, start
-        q, p = int(self.public["modulus"]), int(self.public["levels"])
-        words, phases = np.empty((count, words_for(left, self.level)), np.uint64), np.empty(count, np.uint32)
-        for after, tokens, levels in self._selected(start, count, vanish, ALL):
-            at, part = after, slice(made, made + len(levels))
-            vectors = np.ascontiguousarray(self._vectors(tokens)[:, :left])
-            kernels_bkw.pack_rows(vectors, self.level + 1, self.level, words[part])
-            phases[part] = turns(levels, q, p)
-            made += len(levels)
-        return Packed(words, phases, left, self.level), at
+        left, q, p = self.n - vanish, int(self.public["modulus"]), int(self.public["levels"])
+        words, phases, at = list[Words](), list[Phases](), start
+        for end, tokens, levels in self._selected(start, count, vanish, ALL):
+            at = end
+            words.append(packed_words(np.ascontiguousarray(self._vectors(tokens)[:, :left]), self.level))
+            phases.append(turns(levels, q, p))
+        return Packed(np.concatenate(words), np.concatenate(phases), left, self.level), at
 
     @property
     def _teacher(self) -> Gadget:
@@ -155,9 +150,8 @@ class Stream:
             if noise:
                 from scipy.special import ndtri
 
-                t = t + np.rint(noise * ndtri(self.instance.noise(CHUNK, self.seed, start)[kept])).astype(
-                    np.int64
-                )
+                drawn = ndtri(self.instance.noise(CHUNK, self.seed, start)[kept])
+                t = t + np.rint(noise * drawn).astype(np.int64)
             start += CHUNK
             levels = np.rint(self._teacher.value(t) - self._teacher.offset).astype(np.int64)[:count]
             yield start, tokens[kept[:count]], levels

@@ -21,10 +21,11 @@ from hardness.errors import InputError
 from hardness.exact.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames, refutations, winning
 from hardness.families.concepts import ParityConcepts
 from hardness.io.files import write_text
+from hardness.kernels.bits import ONE
 from hardness.sq.bounds.floors import FIVE, decimal, exact_floor
 from hardness.sq.game import rounds, seated, strategy_of
 from hardness.sq.oracle import Window
-from hardness.sq.queries import Query, SignBatch, SpanFunction, span_coordinates
+from hardness.sq.queries import Query, SignBatch, SpanFunction, Tabulated, span_coordinates
 
 Certificate = dict[str, Any]
 KINDS = ("transcript", "bound", "value")
@@ -69,6 +70,10 @@ def transcript(
 
 
 def _short(query: Query) -> Query:
+    if isinstance(query, Tabulated):  # a function of all bits: their span
+        query = SpanFunction(
+            0, ONE << np.arange(len(query.values).bit_length() - 1, dtype=np.uint64), query.values
+        )
     if not isinstance(query, SpanFunction):
         return query
     return replace(query, values=np.clip(np.round(query.values * DENOMINATOR) / DENOMINATOR, -1, 1))
