@@ -13,7 +13,7 @@ from hardness import registry
 from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import accepts, stands_out
 from hardness.attacks.equations import extract, hidden, predictions
-from hardness.errors import InputError, TrialEnded
+from hardness.errors import InputError, TrialEnded, spelled
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import FOREVER, Worker
 from hardness.examples import Examples, read
@@ -26,6 +26,7 @@ from hardness.tokens import Signs
 UNFOUNDED = "the labels do not follow from the secret that it names, or are too few to tell"
 
 
+@spelled
 def attack(
     target: str | Path | Instance,
     name: Any,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError, TrialEnded, one_line
+from hardness.errors import InputError, TrialEnded, one_line, spelled
 from hardness.evaluation.conformance import BASIS, CHECKS, HEADS
 from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import VERDICTS, Solver, is_streamed, make
@@ -101,6 +101,7 @@ def learners() -> list[str]:
     return registry.names("learner")
 
 
+@spelled
 def learn(
     target: Instance | Examples | str | Path,
     learner: Any,

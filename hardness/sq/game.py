@@ -10,7 +10,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError
+from hardness.errors import InputError, spelled
 from hardness.families.base import Family
 from hardness.families.concepts import Concepts
 from hardness.io.displays import table
@@ -57,6 +57,7 @@ class GameResult:
         return table(f"Game: {shown.pop('status')}", shown)
 
 
+@spelled
 def play(
     concepts: Concepts | Family,
     strategy: str | Strategy,
