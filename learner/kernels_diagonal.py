@@ -116,11 +116,7 @@ def train(
             gradient += F(batch) * noise[b]
         unseen[0] *= rule.beta1
         unseen[1] *= rule.beta2
-        for factor, part in (
-            (rule.threshold_rate, thresholds),
-            (1.0, inner),
-            (rule.output_rate, outputs),
-        ):
+        for factor, part in ((rule.threshold_rate, thresholds), (1.0, inner), (rule.output_rate, outputs)):
             pace = Pace(factor * rule.rate, rule.beta1, rule.beta2, EPSILON, rule.decay)
             update(pace, 1 / batch, unseen, *part)
         for cut, w in ((0.0, thresholds[0]), (rule.rate * rule.l1, inner[0]), (0.0, outputs[0])):

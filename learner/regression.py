@@ -262,11 +262,7 @@ class LowDegree(RidgeLearner):
     centred = False  # the constant is a monomial
 
     def __init__(
-        self,
-        degree: int = 3,
-        *,
-        alpha: float | tuple[float, ...] = GRID,
-        random_state: int | None = None,
+        self, degree: int = 3, *, alpha: float | tuple[float, ...] = GRID, random_state: int | None = None
     ) -> None:
         super().__init__(alpha, random_state)
         self.degree = degree
@@ -468,11 +464,7 @@ class RandomFeatureMLP(_Scaled):
     """
 
     def __init__(
-        self,
-        width: int = 1000,
-        *,
-        alpha: float | tuple[float, ...] = GRID,
-        random_state: int | None = None,
+        self, width: int = 1000, *, alpha: float | tuple[float, ...] = GRID, random_state: int | None = None
     ) -> None:
         super().__init__(alpha, random_state)
         self.width = width

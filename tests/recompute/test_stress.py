@@ -136,8 +136,4 @@ def test_bounds_of_learners_that_were_stopped() -> None:
                 null = (1 + (name == "sgd")) * sum(comb(d - 1, j) for j in range(s + 1))
             stopped += 1
             above += [f"{name} on {kind}"] * (median_high([int(row["cost"]) for row in runs]) > null)
-    assert numbers["null"] == {
-        "fields": stopped,
-        "below": stopped - len(above),
-        "above": ", ".join(above),
-    }
+    assert numbers["null"] == {"fields": stopped, "below": stopped - len(above), "above": ", ".join(above)}

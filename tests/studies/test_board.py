@@ -77,12 +77,7 @@ def test_every_end_has_its_status_and_a_crash_adds_no_cost(
     ],
 )
 def test_a_run_ends_at_whichever_budget_it_meets_first(
-    learner: str,
-    cap: int,
-    work: float,
-    cost: int | None,
-    limit: str,
-    counted: float | None,
+    learner: str, cap: int, work: float, cost: int | None, limit: str, counted: float | None
 ) -> None:
     outcome = run_trial(trial, task_of(learner, cap, work), 0, 60.0)
     assert (outcome.status, outcome.detail["limit"]) == ("budget", limit)

@@ -58,18 +58,8 @@ ATTACKS = ("batch-gradient", "bkw", "gaussian", "lattice", "search")
 WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}
 TOLERANCE, ORACLE = 0.1, "window"
 STRATEGIES = (
-    "characters",
-    "random",
-    "low-degree",
-    "sign-batch",
-    "bent",
-    "adaptive",
-    "flat",
-    "spread",
-    "dependent",
-    "gradient",
-    "mlp-gradient",
-    "attention-gradient",
+    *("characters", "random", "low-degree", "sign-batch", "bent", "adaptive"),
+    *("flat", "spread", "dependent", "gradient", "mlp-gradient", "attention-gradient"),
 )
 SETS = 1 << 14  # of classes on which games are played
 JUDGED = 2048  # fresh inputs to judge on
@@ -143,14 +133,8 @@ def _task(entry: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, An
 
 
 def _student(entry: suite.Entry, bits: int, passes: int | None, quick: bool) -> Task:
-    solver = {
-        "kind": "learner",
-        "learner": "student",
-        "params": TUNED[bits],
-        "setting": "tuned",
-        "passes": passes,
-    }
-    return _task(entry, solver, _budget(entry, quick))
+    solver = {"kind": "learner", "learner": "student", "params": TUNED[bits], "setting": "tuned"}
+    return _task(entry, {**solver, "passes": passes}, _budget(entry, quick))
 
 
 def _attack(entry: suite.Entry, name: str) -> Task:
@@ -418,10 +402,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
     import pandas as pd
 
     learners, attacks, games = (board(rows, kind) for kind in ("learner", "attack", "game"))
-    return {
-        "by_kind": pd.DataFrame(_by_kind(learners, attacks, games)),
-        "by_learner": by_learner(learners),
-    }
+    return {"by_kind": pd.DataFrame(_by_kind(learners, attacks, games)), "by_learner": by_learner(learners)}
 
 
 def _by_kind(learners: "DataFrame", attacks: "DataFrame", games: "DataFrame") -> list[dict[str, Any]]:
