@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, OUTPUT, Json, Scheduler, Workers, complete, typed
-from hardness.cli.study import DryRun, Family, How, Quick, Retry, RootSeed, Timeout, carry_out
+from hardness.cli.common import EXPERIMENTS, OUTPUT, complete, typed
+from hardness.cli.study import Family, How, Quick, carry_out, with_how
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -46,21 +46,16 @@ def register(parent: typer.Typer) -> None:
         parent.command(rich_help_panel=EXPERIMENTS)(command)
 
 
+@with_how
 def ray(
+    how: How,
     context: typer.Context,
     ratio: Ratio = None,
     dim: Dim = None,
     heads: Heads = "2,3,4",
     learner: Asked = None,
     width: Width = None,
-    seed: RootSeed = 0,
     out: Out = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    timeout: Timeout = None,
-    retry: Retry = False,
-    dry_run: DryRun = False,
-    as_json: Json = False,
 ) -> None:
     """Ask how cost grows with the number of heads: proved floor, strategies, elimination and learners side by side.
 
@@ -74,12 +69,13 @@ def ray(
     if (ratio is None) == (dim is None):
         raise InputError("name C for a ray d = C m, or --dim D for a fixed d, and not both")
     tasks = tasks_at(places_of(_numbers(heads), ratio, dim), learner or [LEARNER], width)
-    how = How(workers, scheduler, timeout, retry, dry_run, as_json)
-    about = about_of(seed, ratio, dim)
+    about = about_of(how.seed, ratio, dim)
     carry_out(STUDY, about, tasks, out or folder_of(ratio, dim), how, typed(context))
 
 
+@with_how
 def board(
+    how: How,
     context: typer.Context,
     suite: Tier = None,
     learner: Learner = None,
@@ -88,14 +84,7 @@ def board(
     quick: Quick = False,
     examples: Examples = None,
     work: Work = None,
-    seed: RootSeed = 0,
     out: Out = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    timeout: Timeout = None,
-    retry: Retry = False,
-    dry_run: DryRun = False,
-    as_json: Json = False,
 ) -> None:
     """Put learners and attacks to the named instances of the suite, each within the budgets of the board.
 
@@ -112,8 +101,7 @@ def board(
     limits = {key: value for key, value in (("examples", examples), ("work", work)) if value is not None}
     if limits and study.within:
         tasks = [study.within(task, examples, work) for task in tasks]
-    how = How(workers, scheduler, timeout, retry, dry_run, as_json)
-    about = {"study": study.name, "seed": seed, "quick": quick, **limits}
+    about = {"study": study.name, "seed": how.seed, "quick": quick, **limits}
     carry_out(study, about, tasks, out or Path("board"), how, typed(context))
 
 

@@ -1,8 +1,11 @@
 """Commands on studies: list, run, status, merge, export, report; and `sweep`, a grid of one's own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -91,6 +94,35 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)
 ]
 
+
+@dataclass(frozen=True)
+class How:
+    """How trials are run, and what is printed: options that all commands that run trials share."""
+
+    seed: RootSeed = 0
+    workers: Workers = None
+    scheduler: Scheduler = None
+    timeout: Timeout = None
+    retry: Retry = False
+    dry_run: DryRun = False
+    as_json: Json = False
+
+
+def with_how(run: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes the options of `How` in place of its argument `how`."""
+    shared = signature(How).parameters.values()
+    own = [option for option in signature(run).parameters.values() if option.name != "how"]
+
+    @wraps(run)
+    def call(**given: Any) -> None:
+        run(how=How(**{option.name: given.pop(option.name) for option in shared}), **given)
+
+    options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in (*own, *shared)]
+    # Typer reads the options off the signature of a function.
+    vars(call)["__signature__"] = Signature(options)
+    return call
+
+
 app = group("Grids of trials that resume, and what shows their rows.", "study run exponential-in-m --quick")
 
 
@@ -117,14 +149,13 @@ def list_(as_json: Json = False) -> None:
 
 
 @app.command()
+@with_how
 def run(
+    how: How,
     context: typer.Context,
     name: Name,
     quick: Quick = False,
-    seed: RootSeed = 0,
     out: Out = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
     shard: Shard = None,
     learner: Learner = None,
     attack: Attack = None,
@@ -132,12 +163,8 @@ def run(
     family: Family = None,
     plan: Plan = None,
     only: Only = None,
-    timeout: Timeout = None,
-    retry: Retry = False,
-    dry_run: DryRun = False,
     ray: Ray = None,
     board: Board = None,
-    as_json: Json = False,
 ) -> None:
     """Run a study, or what is left of it, and write its dashboard.
 
@@ -164,20 +191,8 @@ def run(
         raise InputError("a plan says what is run: give --plan without --quick, solvers or families")
     names = only.split(",") if only else []
     tasks = study.plan(plan) if plan and study.plan else grid(study, quick, added, family or [], names)
-    about = {"study": name, "seed": seed, "quick": quick}
-    how = How(workers, scheduler, timeout, retry, dry_run, as_json)
+    about = {"study": name, "seed": how.seed, "quick": quick}
     carry_out(study, about, tasks, out or Path("out") / study.name, how, typed(context), shard)
-
-
-class How(NamedTuple):
-    """How trials are run, and what is printed: options that all commands that run trials share."""
-
-    workers: int | None
-    scheduler: str | None
-    timeout: float | None
-    retry: bool
-    dry_run: bool
-    as_json: bool
 
 
 def carry_out(
