@@ -399,8 +399,8 @@ def export(
 
     Example: hardness study export reports/exponential-in-m --out wide.csv --no-timing
     """
+    from hardness.engine.frames import export as write_table
     from hardness.engine.rows import dump, read
-    from hardness.engine.table import export as write_table
 
     rows = read(folder).rows
     write = dump if out.name.endswith(".rows.csv") else write_table

@@ -1,13 +1,23 @@
-"""The rows of a study, sweep or board as a pandas data frame."""
+"""The rows of a study, sweep or board as a pandas data frame, and as a wide table for other programs.
 
-from collections.abc import Iterable, Iterator, Mapping
+A frame has bare names and the `bound` that is proved of a game, computed where rows are read; a table written to a
+file has a column for each place of a value.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.bounds import beside_cost
+from hardness import families, registry
 from hardness.engine.outcome import Row
-from hardness.engine.rows import PLANNED, read
-from hardness.engine.table import data_frame
+from hardness.engine.rows import PLANNED, read, untimed
+from hardness.engine.task import Task, canonical
+from hardness.errors import InputError, missing_extra
+from hardness.io.files import replacing
+from hardness.io.texts import csv_safe, sanitize, sanitize_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +91,11 @@ def _about(row: Row) -> dict[str, Any]:
     }
     if end is None:
         return values
-    cost = int(end.cost) if end.cost is not None and float(end.cost).is_integer() else end.cost
-    return {**values, "cost": cost, "seconds": end.seconds}
+    return {**values, "cost": _whole(end.cost), "seconds": end.seconds}
+
+
+def _whole(cost: float | None) -> float | None:
+    return int(cost) if cost is not None and float(cost).is_integer() else cost
 
 
 def _values(row: Row) -> Iterator[tuple[tuple[str, str], Any]]:
@@ -97,7 +110,7 @@ def _values(row: Row) -> Iterator[tuple[tuple[str, str], Any]]:
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
+    for key, value in sorted(values.items()):
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{key}.")
         else:
@@ -134,3 +147,110 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
     'queries or examples spent: of a solved run what solving took, of a censored one a bound from below'
     """
     return frame(row for row in read(Path(folder)).rows if tuning or not row.task.tuning)
+
+
+def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Return lines as a pandas DataFrame in which integers beside missing values stay integers (`Int64`).
+
+    >>> data_frame([{"s": 4, "q": 2**60 + 1}, {"s": None, "q": 1}])["s"].tolist()
+    [4, <NA>]
+    """
+    import pandas as pd
+
+    table = pd.DataFrame(lines)
+    for name in table.columns:
+        values = [line.get(name) for line in lines]
+        small = all(value is None or (type(value) is int and abs(value) < 2**63) for value in values)
+        if small and None in values and any(value is not None for value in values):
+            table[name] = pd.array(values, dtype="Int64")
+    return table
+
+
+def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
+    """Write rows to a `.csv` or `.parquet` file, a value a column; return how many rows those are.
+
+    Equal seeds give equal bytes without timing. No spreadsheet calculates a cell. Raises `InputError` for another
+    suffix.
+    """
+    if out.suffix not in (".csv", ".parquet"):
+        raise InputError(f"cannot export to {out.name}: name a .csv or .parquet file")
+    lines = [_wide(row, timing) for row in rows]
+    names = dict.fromkeys(name for line in lines for name in line)
+    if out.suffix == ".csv":
+        with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
+            writer.writerow({name: csv_safe(name) for name in names})
+            writer.writerows({name: csv_safe(value) for name, value in line.items()} for line in lines)
+        return len(lines)
+    table = data_frame(
+        [{sanitize_json(name): sanitize_json(line.get(name)) for name in names} for line in lines]
+    )
+    with replacing(out) as temporary:
+        try:
+            table.to_parquet(temporary, index=False)
+        except ImportError as error:
+            raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
+        except (ValueError, TypeError, NotImplementedError) as error:
+            raise InputError(
+                f"the rows make no table for Parquet ({sanitize(error)}); export a .csv"
+            ) from error
+    return len(lines)
+
+
+def _wide(row: Row, timing: bool) -> dict[str, Any]:
+    """Return a row as columns, names of places joined by dots; without `timing`, only what the seed determines."""
+    task, end = row.task, row.outcome
+    columns: dict[str, Any] = {"identity": task.identity, "family": task.family}
+    for part in ("params", "solver", "budget"):
+        columns |= _flat(getattr(task, part), f"{part}.")
+    columns |= {"repetition": task.repetition, **dict(_flat(task.plugins, "plugins."))}
+    if end is None:
+        return columns | {"status": PLANNED}
+    columns |= {"status": end.status, "cost": _whole(end.cost)}
+    columns |= _flat(end.detail if timing else untimed(end.detail), "detail.")
+    if timing:
+        columns |= {"seconds": end.seconds, **dict(_flat(row.provenance or {}, "provenance."))}
+    return columns
+
+
+def beside_cost(row: Row) -> dict[str, float]:
+    """The `bound` that is proved of a game that ended, and the `ratio` of its cost to that, if it solved.
+
+    >>> from hardness.engine.outcome import Outcome
+    >>> solver = {"kind": "game", "strategy": "flat", "oracle": "window", "tolerance": 0.1}
+    >>> task = Task("parity", {"dim": 15, "heads": 4}, solver, {}, 0)
+    >>> {name: round(value, 2) for name, value in beside_cost(Row(task, Outcome("solved", 120))).items()}
+    {'bound': 80.0, 'ratio': 1.5}
+    """
+    bound = _proved_bound(row.task) if row.outcome else None
+    if not bound or row.outcome is None:
+        return {}
+    if row.outcome.status != "solved" or not row.outcome.cost:
+        return {"bound": bound}
+    return {"bound": bound, "ratio": row.outcome.cost / bound}
+
+
+def _proved_bound(task: Task) -> float | None:
+    """The proven lower bound on the queries of a game, as `hardness sq play` prints it; None where none is proved.
+
+    Also None for a family that is not registered: what a file names is not imported to read its rows.
+    """
+    oracle, tolerance = task.solver.get("oracle", "window"), task.solver.get("tolerance")
+    if "strategy" not in task.solver or not isinstance(tolerance, int | float):
+        return None
+    if task.family not in registry.names("family"):
+        return None
+    return _bound(task.family, canonical(task.params), str(oracle), float(tolerance))
+
+
+@lru_cache(4096)
+def _bound(family: str, params: str, oracle: str, tolerance: float) -> float | None:
+    from hardness.sq.bounds.floors import check_tolerance
+    from hardness.sq.game import bound_of
+    from hardness.sq.oracle import ORACLES
+
+    try:
+        built = families.build(family, json.loads(params))
+        return bound_of(built, ORACLES[oracle], check_tolerance(tolerance))
+    except (InputError, LookupError):  # no concept class, or an oracle of a plug-in
+        return None

@@ -18,7 +18,6 @@ FINISHED = ("solved", "wrong", "budget", "stuck")  # the solver came to its end:
 CENSORED = ("budget", "timeout")  # more might have solved: the cost is only known to be larger
 CRASHED = ("error", "killed")  # nothing was measured
 UNREPEATABLE = {*CRASHED, "timeout"}  # it depends on the machine: another run may end otherwise
-DECIDED = ("solved", "wrong", "stuck", "refused")  # neither more examples nor more time would change it
 # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
 GONE = ("ProcessExpired", "KilledWorker")
 

@@ -15,13 +15,13 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from hardness.engine.outcome import UNREPEATABLE, Outcome, Row, Table
-from hardness.engine.store import STORE, Store, describe
-from hardness.engine.task import Task, canonical
+from hardness.engine.outcome import UNREPEATABLE, Row, Table
+from hardness.engine.store import STORE, Store, checked, describe
+from hardness.engine.task import canonical
 from hardness.errors import InputError
 from hardness.io import schemas
 from hardness.io.files import read_bounded, replacing
-from hardness.io.texts import is_sanitized, sanitize, sanitize_json
+from hardness.io.texts import sanitize, sanitize_json
 
 ROWS, TIMINGS, SUMMARY = "rows.csv", "timings.csv", "summary.json"  # in the folder of a study
 COLUMNS = ("identity", "status", "cost", "task", "detail")
@@ -90,36 +90,16 @@ def _row(
     """Return the row of a line; every cell is checked."""
     place = f"{path}, line {number}"
     cells = {name: line[name] or "" for name in line if name}
-    text = cells["task"]
-    stated = schemas.check("task", schemas.parse(text, f"{place}: the task"), f"{place}: the task")
-    task = Task.parse(canonical(stated))
-    if task.identity != cells["identity"] or not is_sanitized(text):
-        raise InputError(f"{place}: the task is not the one that its identity names; send what the lab wrote")
-    if cells["status"] == PLANNED:
-        return Row(task)
-    cost = _number(cells["cost"], f"{place}: the cost") if cells["cost"] else None
-    seconds = _number(cells["seconds"], f"{place}: the seconds") if cells.get("seconds") else 0.0
-    detail = _mapping(cells["detail"], f"{place}: the detail")
-    made = _mapping(cells["provenance"], f"{place}: the provenance") if cells.get("provenance") else {}
+    cost, seconds, made = (
+        schemas.parse(cells[name], f"{place}: {name}") if cells.get(name) else absent
+        for name, absent in (("cost", None), ("seconds", 0.0), ("provenance", {}))
+    )
+    status = None if cells["status"] == PLANNED else cells["status"]
     try:
-        return Row(task, Outcome(cells["status"], cost, detail, seconds), made or provenance)
+        row = checked(cells["identity"], cells["task"], status, cost, cells["detail"], seconds, made)
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
-
-
-def _number(cell: str, what: str) -> float:
-    value = schemas.parse(cell, what)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{what} is no number: {sanitize(cell, 60)}")
-    return float(value)
-
-
-def _mapping(cell: str, what: str) -> dict[str, Any]:
-    value = schemas.parse(cell, what)
-    if not isinstance(value, dict):
-        raise InputError(f"{what} is no mapping: {sanitize(cell, 60)}")
-    whole: dict[str, Any] = sanitize_json(value)
-    return whole
+    return row if made or row.outcome is None else replace(row, provenance=provenance)
 
 
 def file_of(path: Path) -> Path:

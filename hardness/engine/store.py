@@ -1,6 +1,5 @@
 """Rows on disk: one SQLite file, one transaction a finished trial, each task at most once."""
 
-import hashlib
 import json
 import sqlite3
 import time
@@ -16,7 +15,7 @@ from hardness.engine.task import Task, canonical
 from hardness.errors import InputError
 from hardness.io import schemas
 from hardness.io.files import regular
-from hardness.io.texts import is_sanitized, load_sanitized, sanitize, sanitize_json
+from hardness.io.texts import is_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION, READ = 4, (2, 3, 4)  # stores of versions 2 and 3 are read and added to
@@ -68,9 +67,8 @@ class Store:
             self._open(about)
         except sqlite3.Error as error:
             self._db.close()
-            if any(
-                word in str(error) for word in ("locked", "full", "I/O", "unable to open")
-            ):  # the disk, another writer
+            # The disk, another writer
+            if any(word in str(error) for word in ("locked", "full", "I/O", "unable to open")):
                 raise InputError(f"cannot open {path}: {error}") from error
             raise InputError(f"{path} is damaged or no store ({sanitize(error)}); {AGAIN}") from error
         except BaseException:
@@ -89,39 +87,44 @@ class Store:
         if not self._tables():  # another process is only just making it, or was killed before it had
             raise InputError(f"{self.path} is empty; run the study first")
         self._db.execute("PRAGMA synchronous = NORMAL")
-        kind = [
-            self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-        ]
-        if kind[0] != APPLICATION or kind[1] not in READ:
+        if self._pragma("application_id") != APPLICATION or self._pragma("user_version") not in READ:
             raise InputError(
                 f"{self.path} is not a store of studies, version {VERSION}: run the study into another --out"
             )
         if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
             raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
-        page, journal = self._db.execute("PRAGMA page_size").fetchone()[0], Path(f"{self.path}-wal")
-        if not (journal.exists() and journal.stat().st_size) and self.path.stat().st_size % page:
-            # SQLite would read zeros
+        journal = Path(f"{self.path}-wal")
+        whole = self.path.stat().st_size % self._pragma("page_size") == 0
+        if not (whole or (journal.exists() and journal.stat().st_size)):  # SQLite would read zeros
             raise InputError(f"{self.path} is damaged (its last page is cut off); {AGAIN}")
-        if (check := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+        if (check := self._pragma("quick_check(1)")) != "ok":
             raise InputError(f"{self.path} is damaged ({sanitize(check)}); {AGAIN}")
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
         try:
-            self.about = _examined(self._db)
+            notes = self._db.execute("SELECT key, value FROM meta")
+            self.about = {str(key): schemas.parse(value, key) for key, value in notes}
+            if not isinstance(self.about.get("study"), str):
+                raise InputError("it does not say which study its rows are of")
+            if self._db.execute(
+                "SELECT 1 FROM trials WHERE identity NOT IN (SELECT identity FROM plan)"
+            ).fetchone():
+                raise InputError("a trial is of no task that was planned")
+            for _ in self.rows():  # every row is checked
+                pass
         except (InputError, AttributeError, TypeError) as error:
             raise InputError(f"{self.path} is damaged ({sanitize(error)}); {AGAIN}") from error
         finally:
             self._db.execute("COMMIT")
         # What may differ between two stores of the same rows is no part of what they are about.
         commands = self.about.pop(COMMANDS, [])
-        self.commands = (
-            [sanitize(text) for text in commands if isinstance(text, str)]
-            if isinstance(commands, list)
-            else []
-        )
+        self.commands = [sanitize(text) for text in commands] if isinstance(commands, list) else []
         if about is not None and self.about != json.loads(canonical(about)):
             raise InputError(
                 f"{self.path} holds {describe(self.about)}, not {describe(about)}; name another --out"
             )
+
+    def _pragma(self, name: str) -> Any:
+        return self._db.execute(f"PRAGMA {name}").fetchone()[0]
 
     def _tables(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -234,49 +237,36 @@ class Store:
         return Table(self.about, self.commands, list(self.rows()))
 
     def rows(self) -> Iterator[Row]:
-        """All planned tasks in order, run or not."""
+        """Yield all planned tasks in order, run or not. Raises `InputError` at a damaged one."""
         notes = {
-            id_: load_sanitized(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")
+            number: schemas.parse(text, "a provenance")
+            for number, text in self._db.execute("SELECT id, text FROM provenance")
         }
-        columns = "task, status, cost, detail, seconds, provenance"
+        columns = "identity, task, status, cost, detail, seconds, provenance"
         query = f"SELECT {columns} FROM plan LEFT JOIN trials USING (identity) ORDER BY position"
-        for text, status, cost, detail, seconds, note in self._db.execute(query):
-            task = Task.parse(text)
-            vars(task)["text"] = text  # canonical, as it was written: spares making it again
-            if status is None:
-                yield Row(task)
-            else:
-                yield Row(task, Outcome(status, cost, load_sanitized(detail), seconds), notes[note])
+        for identity, text, status, cost, detail, seconds, note in self._db.execute(query):
+            yield checked(identity.hex(), text, status, cost, detail, seconds, notes.get(note))
 
 
-def _examined(db: sqlite3.Connection) -> dict[str, Any]:
-    """What a store says it is about. Raises `InputError`, `AttributeError` or `TypeError` at a damaged row.
+def checked(
+    identity: str, text: str, status: str | None, cost: Any, detail: str | None, seconds: Any, made: Any
+) -> Row:
+    """Return a row of a file, which may come from anybody; one of a task that was not run if it has no `status`.
 
-    A task is its own checksum: its identity is the SHA-256 of its text. Of a trial, types and status are checked.
+    Raises `InputError` for one that the lab would not write. A task is its own checksum: its identity is the SHA-256
+    of its text.
     """
-    about = {str(key): schemas.parse(value, key) for key, value in db.execute("SELECT key, value FROM meta")}
-    seed = about.get("seed", 0)
-    if not isinstance(about.get("study"), str) or type(seed) is not int or seed < 0:
-        raise InputError("it does not say which study and seed its rows are of")
-    planned, notes = set(), set()
-    for position, identity, text in db.execute("SELECT position, identity, task FROM plan NOT INDEXED"):
-        if hashlib.sha256(text.encode()).digest() != identity or not is_sanitized(text):
-            raise InputError(f"task {position} is not the one that its identity names")
-        schemas.check("task", schemas.parse(text, "a task"), f"task {position}")
-        planned.add(identity)
-    for number, text in db.execute("SELECT id, text FROM provenance NOT INDEXED"):
-        if not isinstance(schemas.parse(text, "a note"), dict):
-            raise InputError(f"note {number} is no mapping")
-        notes.add(number)
-    cells = "identity, status, cost, detail, seconds, provenance"
-    for identity, status, cost, detail, seconds, note in db.execute(f"SELECT {cells} FROM trials"):
-        known = identity in planned and note in notes and status in STATUSES
-        figures = all(
-            type(value) in (int, float) and schemas.finite(value) for value in (cost or 0.0, seconds)
-        )
-        if not (known and figures and isinstance(schemas.parse(detail, "a detail"), dict)):
-            raise InputError("the row of a trial is none that the lab writes")
-    return about
+    stated = schemas.check("task", schemas.parse(text, "a task"), "a task")
+    task = Task.parse(canonical(stated))
+    if task.identity != identity or not is_sanitized(text):
+        raise InputError("the task is not the one that its identity names; send what the lab wrote")
+    if status is None:
+        return Row(task)
+    found = schemas.parse(detail or "", "a detail")
+    numbers = all(type(value) in (int, float) for value in (cost or 0.0, seconds))
+    if not (numbers and isinstance(found, dict) and isinstance(made, dict)):
+        raise InputError("the row of a trial is none that the lab writes")
+    return Row(task, Outcome(status, cost, sanitize_json(found), seconds), sanitize_json(made))
 
 
 def describe(about: Mapping[str, Any]) -> str:

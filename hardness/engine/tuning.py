@@ -183,17 +183,3 @@ def run_of(outcome: Outcome, cap: int) -> Run:
     # What does not say what it spent is charged all that it was given: a silent crash must not look cheap.
     spent = cap if outcome.cost is None else float(outcome.cost)
     return Run(spent, outcome.status == "solved", outcome.status in ("wrong", *CRASHED, "refused"))
-
-
-def latest(runs: Iterable[tuple[int, int, Run]]) -> Runs:
-    """Runs by setting and seed; of several caps the run that solved, or else the one that spent most.
-
-    >>> latest([(0, 0, Run(100, False)), (0, 0, Run(150, True)), (0, 1, Run(80, True))])[0, 0]
-    Run(cost=150, solved=True, final=False)
-    """
-    chosen: dict[tuple[int, int], Run] = {}
-    for setting, seed, run in runs:
-        kept = chosen.get((setting, seed))
-        if kept is None or (run.solved, run.cost) > (kept.solved, kept.cost):
-            chosen[setting, seed] = run
-    return chosen

@@ -10,6 +10,7 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.engine.frames import data_frame
 from hardness.engine.outcome import FINISHED, Row
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.plugins import SOLVERS, stamped
@@ -17,7 +18,6 @@ from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
 from hardness.engine.study import Study
-from hardness.engine.table import data_frame
 from hardness.engine.task import Task
 from hardness.errors import InputError, spelled
 from hardness.evaluation.solver import Solver, is_streamed, make

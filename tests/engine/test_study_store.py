@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from study_trials import ABOUT, exported, numbered
 
+from hardness.engine.frames import export
 from hardness.engine.outcome import STATUSES, Outcome
 from hardness.engine.rows import merge
 from hardness.engine.store import Store
-from hardness.engine.table import export
 from hardness.errors import InputError
 
 

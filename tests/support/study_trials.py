@@ -6,10 +6,10 @@ import sys
 import time
 from pathlib import Path
 
+from hardness.engine.frames import export
 from hardness.engine.outcome import Outcome
 from hardness.engine.run import Interrupted, run
 from hardness.engine.store import Store
-from hardness.engine.table import export
 from hardness.engine.task import Task
 from hardness.errors import InputError
 
