@@ -55,14 +55,11 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
     return hidden(public).equations(X, Y)
 
 
-Solve = Callable[[Equations, int | None, int, Progress], Recovery]
-
-
 def quiet(line: str) -> None:
     """Drop a line of progress."""
 
 
-def on_equations(solve: Solve) -> Attack:
+def on_equations(solve: Callable[[Equations, int | None, int, Progress], Recovery]) -> Attack:
     """Return the attack that `solve(equations, budget, seed, progress)` is, with the seconds that it takes.
 
     Raises `InputError` as `extract` does, where the examples are not a structured family's.
@@ -78,7 +75,7 @@ def on_equations(solve: Solve) -> Attack:
         progress: Progress | None = None,
     ) -> Recovery:
         start = perf_counter()
-        recovery = solve(extract(X, Y, public), budget, seed, progress or quiet)
+        recovery = solve(hidden(public).equations(X, Y), budget, seed, progress or quiet)
         return replace(recovery, seconds=perf_counter() - start)
 
     attack.__name__, attack.__qualname__ = solve.__name__, solve.__qualname__

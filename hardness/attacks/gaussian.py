@@ -38,6 +38,8 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
     >>> solve_mod(np.array([[1, 1], [1, -1], [0, 1]]), np.array([5, 1, 2]), 12).tolist()
     [3, 2]
     """
+    if q == 2:
+        return solve2(A, b)
     from sympy import factorint
 
     from hardness.kernels.gf2 import rref_local
@@ -46,16 +48,11 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
     w, done = np.zeros(n, dtype=np.int64), 1
     for prime, power in factorint(q).items():
         modulus = prime**power
-        if modulus == 2:
-            part = solve2(A, b)
-        else:
-            system = np.column_stack((A, b)).astype(np.int64) % modulus
-            pivots = rref_local(system, prime, modulus, n)
-            consistent = len(pivots) == n and not system[n:, n].any()
-            part = system[:n, n] if consistent else None
-        if part is None:
+        system = np.column_stack((A, b)).astype(np.int64) % modulus
+        pivots = rref_local(system, prime, modulus, n)
+        if len(pivots) < n or system[n:, n].any():
             return None
-        w = w + done * ((part - w) * pow(done, -1, modulus) % modulus)
+        w = w + done * ((system[:n, n] - w) * pow(done, -1, modulus) % modulus)
         done *= modulus
     return w
 
@@ -86,7 +83,12 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
             f"{len(equations)} linear equations; {wanted} to solve and 20 more to check are needed"
         )
     solvable, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
-    w, tries = _eliminated(solvable, residue, wanted, RETRIES if budget is None else budget, seed)
+    rng, w, tries = np.random.default_rng(seed), None, 0
+    # More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
+    while w is None and tries < (RETRIES if budget is None else budget):
+        rows = solvable.rows(rng.permutation(len(solvable))[:wanted] if tries else slice(0, wanted))
+        tries += 1
+        w = solve_mod(rows.a, residue[rows.level].astype(int), rows.q)
     detail = {"tries": tries, "equations": wanted, "checked": held_out}
     if w is None:
         return Recovery("budget", None, len(equations), detail=detail)
@@ -94,22 +96,6 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     if not accepts(fresh, w):
         return Recovery("wrong", None, rows_used, detail=detail)
     return Recovery("solved", equations.secret(w), rows_used, detail=detail)
-
-
-def _eliminated(
-    equations: Equations, residue: NDArray[np.float64], count: int, limit: int, seed: int
-) -> tuple[NDArray[np.int64] | None, int]:
-    """Return the solution w (n,) of `count` rows at a time, first ones and then random ones, and its tries.
-
-    More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
-    """
-    rng, w, tries = np.random.default_rng(seed), None, 0
-    while w is None and tries < limit:
-        rows = equations.rows(rng.permutation(len(equations))[:count] if tries else slice(0, count))
-        tries += 1
-        exact = residue[rows.level].astype(int)
-        w = solve2(rows.a, exact) if rows.q == 2 else solve_mod(rows.a, exact, rows.q)
-    return w, tries
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:

@@ -18,11 +18,7 @@ Type = tuple[int, tuple[int, ...]]
 
 
 def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return generators of the affine span of some sets, as differences from the first, and each set's coordinates.
-
-    >>> coordinates([3, 5, 6, 12])
-    ([6, 5, 15], [0, 1, 2, 4])
-    """
+    """Return generators of the affine span of some sets, as differences from the first, and each set's coordinates."""
     moved = np.array([mask ^ masks[0] for mask in masks], np.uint64)
     basis, _, codes = span_coordinates(moved, moved)
     return [int(moved[i]) for i in basis], [int(c) for c in codes]
@@ -78,11 +74,7 @@ def _least(rows: tuple[int, ...], width: int) -> tuple[int, ...]:
 
 
 def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]:
-    """Return affine maps that take the points to themselves, as maps of their indices: all, or the first `limit`.
-
-    >>> len(symmetries([0, 1, 2, 3])), len(symmetries([0, 1, 2, 4, 7]))
-    (24, 24)
-    """
+    """Return affine maps that take the points to themselves, as maps of their indices: all, or the first `limit`."""
     vectors = [2 * p + 1 for p in points]
     masks = np.array(vectors, np.uint64)
     basis, _, places = span_coordinates(masks, masks)

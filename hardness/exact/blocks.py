@@ -5,11 +5,10 @@ a space. Where the sets at some affine image of the 2e* points live, the query i
 Everything is played on ranks of sets.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator as Random
@@ -72,13 +71,7 @@ blocks = Counted(ask_blocks, count_blocks)
 def blocks_then_batches(
     concepts: ParityConcepts, tolerance: float, budget: int, state: NDArray[np.uint64]
 ) -> tuple[int, int, int, int]:
-    """Play blocks until no more are found, then independent sign batches: (queries, live) at either end.
-
-    Raises `InputError` as the strategy does.
-
-    >>> blocks_then_batches(ParityConcepts(16, 4), 0.14, 10**9, np.array([1], np.uint64))
-    (403, 208, 474, 1)
-    """
+    """Play blocks until no more are found, then independent sign batches: (queries, live) at either end."""
     board = Board(concepts, tolerance, state)
     asked = board.play(budget)
     pool, stalled = board.sets[board.pool[: board.count]], board.count
@@ -89,8 +82,7 @@ def blocks_then_batches(
     return asked, stalled, asked + batched, live
 
 
-@dataclass(frozen=True)
-class Placements:
+class Placements(NamedTuple):
     """The affine images of a stored query in a block: which members it drives (count,), one bit each, and the means of
     all members (count, 16)."""
 
@@ -100,11 +92,7 @@ class Placements:
 
 @cache
 def placements(lost: int) -> Placements:
-    """Return all placements of the stored query that loses so many sets at every tolerance below T(e).
-
-    >>> placements(4).means.shape, sorted(set(placements(4).means[0].round(6).tolist()))
-    ((10080, 16), [-0.1875, -0.125, -0.0625, 0.0, 0.0625, 0.125, 0.1875])
-    """
+    """Return all placements of the stored query that loses so many sets at every tolerance below T(e)."""
     points, numerators, denominator = STORED[lost]
     # Row A of `images` are the images A 0, ..., A 15 under one invertible linear map.
     columns = np.array(list(product(range(1, MEMBERS), repeat=PAIRS)))
@@ -132,27 +120,14 @@ class Board:
 
     def keep(self, live: Masks) -> None:
         """Let only these sets live."""
-        self.drop(np.setdiff1d(self.pool[: self.count], np.searchsorted(self.sets, live)))
-
-    def drop(self, ranks: NDArray[np.int64]) -> None:
-        """Let the sets of these ranks live no more."""
-        self.count = remove(self.pool, self.place, self.count, ranks)
+        dead = np.setdiff1d(self.pool[: self.count], np.searchsorted(self.sets, live))
+        self.count = remove(self.pool, self.place, self.count, dead)
 
     def find(self) -> int:
         """Return a placement whose sets all live in the block of `pairs` and `ranks`, -1 if none is found."""
-        alive = self.sets, self.pool, self.place, self.count
-        return int(
-            find_block(
-                self.pairs,
-                self.ranks,
-                *alive,
-                self.n,
-                self.binomials,
-                self.places.driven,
-                TRIES,
-                self.state,
-            )
-        )
+        block, alive = (self.pairs, self.ranks), (self.sets, self.pool, self.place, self.count)
+        rules = self.n, self.binomials, self.places.driven, TRIES
+        return int(find_block(*block, *alive, *rules, self.state))
 
     def query(self) -> SpanFunction | None:
         """Return a query that loses e* of the live sets, or None where no block is found that holds one."""
@@ -175,7 +150,8 @@ class Board:
             living = self.place[self.ranks] >= 0
             means = self.places.means[which][living]
             answer = best_answer(np.concatenate([means, outside]), self.tolerance)
-            self.drop(np.sort(self.ranks[living][~within(means, answer, self.tolerance)]))
+            dead = np.sort(self.ranks[living][~within(means, answer, self.tolerance)])
+            self.count = remove(self.pool, self.place, self.count, dead)
         return asked
 
 

@@ -97,32 +97,26 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
     records: list[dict[str, Any]] = []
     tables: dict[str, int] = {}
 
-    def record(base: int, generators: list[int], values: Sequence[Any]) -> None:
+    def record(base: int, generators: list[int], values: Sequence[Any]) -> dict[str, Any]:
         text = json.dumps(_table(values))
-        records.append(
-            {"table": tables.setdefault(text, len(tables)), "base": base, "generators": generators}
-        )
+        return {"table": tables.setdefault(text, len(tables)), "base": base, "generators": generators}
 
     for query in queries:
         match query:
             case SignBatch(sets=sets, signs=signs) if len(sets) == 1:
-                record(int(sets[0]), [], signs.tolist())
+                records.append(record(int(sets[0]), [], signs.tolist()))
             case SignBatch(sets=sets, signs=signs):
                 if len(span_coordinates(sets, sets)[0]) > WIDEST_BATCH:
                     raise InputError(
                         f"sign batches are certified that span up to {WIDEST_BATCH} bits; lower --dim"
                     )
-                records.append(
-                    {"batch": [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]}
-                )
+                signed = [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]
+                records.append({"batch": signed})
             case SpanFunction(base=base, generators=generators, values=values):
-                record(
-                    int(base),
-                    generators.tolist(),
-                    [Fraction(round(v * DENOMINATOR), DENOMINATOR) for v in values.tolist()],
-                )
-            case Ask(base=base, generators=generators, values=exact):
-                record(base, list(generators), exact)
+                exact = [Fraction(round(v * DENOMINATOR), DENOMINATOR) for v in values.tolist()]
+                records.append(record(int(base), generators.tolist(), exact))
+            case Ask(base=base, generators=generators, values=values):
+                records.append(record(base, list(generators), values))
             case _:
                 raise InputError(f"a {type(query).__name__} query has no exact form that the checker knows")
     return records, [json.loads(text) for text in tables]

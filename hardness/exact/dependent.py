@@ -56,9 +56,6 @@ def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float
     """Return E[s f(Z)] and E[f(Z)^2] for a sum Z of `count` fair signs, s one of them, f(z) = z/(2L) cut at +-1/2.
 
     Sums over |Z| <= L; what is beyond telescopes. With L at most the least |Z| > 0, f is half the sign.
-
-    >>> [x.tolist() for x in cut_moments(2, np.array([2.0]))], [x.tolist() for x in cut_moments(3, np.array([1.0]))]
-    ([[0.25], [0.125]], [[0.25], [0.25]])
     """
     z = np.arange(count % 2, int(cuts.max()) + 3, 2)  # not negative, and one above all cuts
     plus = (z + count) // 2
@@ -72,11 +69,7 @@ def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float
 
 
 def middle(count: int) -> float:
-    """Return the chance that a sum of so many fair signs is 0, or 1 for an odd number, to fifteen digits.
-
-    >>> middle(4), middle(3), round(middle(10**6) / (2 / (3.141592653589793 * 10**6)) ** 0.5, 6)
-    (0.375, 0.375, 1.0)
-    """
+    """Return the chance that a sum of so many fair signs is 0, or 1 for an odd number, to fifteen digits."""
     half = (count + 1) // 2  # C(2h, h)/4^h, also of 2h - 1
     if half <= 500:
         return float(comb(2 * half, half) / 4**half)

@@ -51,11 +51,6 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separ
     chances need not sum to 1: they are probabilities as they stand. The program is solved in floating point (HiGHS),
     its primal and dual solutions are rounded to rationals, and only what these prove exactly is returned. Raises
     `Undecided` if they prove neither, and if the solver ends otherwise than optimally.
-
-    >>> half = Fraction(1, 4)  # four states of two independent characters; can they be driven apart by more than 1/4?
-    >>> answer = separate(np.array([[0, 2, -2, 0]]), np.array([half] * 4), Fraction(1, 4))
-    >>> answer.possible, answer.gap, separate(np.array([[0, 2, -2, 0]]), np.array([half] * 4), Fraction(1, 2)).weights
-    (True, Fraction(1, 2), (Fraction(1, 1),))
     """
     (whole, scale), (counts, total) = _integers(forms), _integers(chances)
     unit = Fraction(1, 2 * scale * total)
@@ -80,18 +75,11 @@ def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.
 
     States on which all forms agree, or are opposite, may share a query's value, or its opposite. The last array (C,)
     holds sign times (1 + column), 0 where all forms vanish: the query on the states is sign times its value there.
-
-    >>> columns, chances, places = folded(np.array([[0, 2, -2, 2], [0, 0, 0, 2]]))
-    >>> columns.tolist(), [str(c) for c in chances], places.tolist()
-    ([[0, 2, 2], [0, 0, 2]], ['1/4', '1/2', '1/4'], [0, 2, -2, 3])
     """
     signs = np.sign(forms[np.argmax(forms != 0, axis=0), np.arange(forms.shape[1])]).astype(np.int64)
     columns, which, counts = np.unique(forms * signs, axis=1, return_inverse=True, return_counts=True)
-    return (
-        columns,
-        np.array([Fraction(int(c), forms.shape[1]) for c in counts], object),
-        signs * (which.ravel() + 1),
-    )
+    chances = np.array([Fraction(int(c), forms.shape[1]) for c in counts], object)
+    return columns, chances, signs * (which.ravel() + 1)
 
 
 def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:

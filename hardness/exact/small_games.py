@@ -251,11 +251,7 @@ class _Decision:
 
 
 def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
-    """Return first queries of a best strategy on all that answers may leave of a class, smaller sets first.
-
-    >>> {len(live) for live in winning(SmallGames(0.2), (3, 5, 6))}
-    {2, 3}
-    """
+    """Return first queries of a best strategy on all that answers may leave of a class, smaller sets first."""
     known: dict[Concepts, Ask] = {}
 
     def win(live: Concepts) -> None:
@@ -277,10 +273,6 @@ def refutations(
     """Prove that sets of concepts take so many queries, each after those it rests on, the last about the class.
 
     Theorem B's floor needs no entry, and a larger set rests on the entry of a smaller one.
-
-    >>> plane = (0, 1, 2, 3)
-    >>> [(live, height) for live, (height, _) in refutations(SmallGames(0.15), plane, 3).items()][-1]
-    ((0, 1, 2, 3), 3)
     """
     known: dict[Concepts, tuple[int, Refutation]] = {}
 
