@@ -25,11 +25,7 @@ FLIPPED = "labels are flipped: the equations of batches hold for exact labels on
 
 
 def mean_gradient(rows: Equations) -> NDArray[np.float64]:
-    """Return the gradient (n + 1,) of the mean of (f(v) - y)²/2 over `rows`, f(v) = θ_0 + ⟨θ, v⟩, at θ = 0.
-
-    >>> mean_gradient(Equations(np.array([[0, 1], [1, 1]], np.int8), np.array([0, 1]), 2, 2))
-    array([-0., -1., -0.])
-    """
+    """Return the gradient (n + 1,) of the mean of (f(v) - y)²/2 over `rows`, f(v) = θ_0 + ⟨θ, v⟩, at θ = 0."""
     v = 1.0 - 2 * (rows.a & 1)
     y = 1.0 - 2 * rows.level
     return -np.append(y.mean(), y @ v / len(y))
@@ -54,11 +50,6 @@ def attack(
 
     At most `batches` of them, n + 13 if absent; with Gaussian `noise` of this deviation in all entries, all of them.
     `examples` counts informative rows. Raises `InputError` for a family that hides no parity.
-
-    >>> from hardness.families.parity import Parity
-    >>> ended = attack(Instance.generate(Parity(dim=20, heads=10), seed=0), batch=64, seed=0)
-    >>> ended["status"], ended["batches"] <= 32, ended["examples"] == 64 * ended["batches"]
-    ('solved', True, True)
     """
     if batch < 1 or (batches is not None and batches < 1):
         raise InputError(

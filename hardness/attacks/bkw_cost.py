@@ -80,11 +80,7 @@ def bias_of(q: int, p: int, noise: float = 0.0) -> float:
 
 @cache
 def entropy(level: int) -> float:
-    """Return the collision entropy in bits of a coordinate that is a sum of 2^level half signs.
-
-    >>> [round(entropy(i), 3) for i in range(3)]
-    [1.0, 1.415, 1.871]
-    """
+    """Return the collision entropy in bits of a coordinate that is a sum of 2^level half signs."""
     m = 2**level
     return float(2 * m - log2(comb(2 * m, m)))
 
@@ -146,9 +142,6 @@ def plan(
     None if no number of steps leaves a signal `margin` times as strong as is needed where all labels are right. With
     `available` infinite rows come from a stream: those that vanish on b coordinates, one of 2^b, leave n - b, at the
     price of 2^b draws and of no bias, where a difference would square it. A file's rows are too few to be passed over.
-
-    >>> plan(68, bias_of(97, 2), 0, inf).vanish >= 3, plan(68, bias_of(97, 2), 0, 60.0)
-    (True, None)
     """
     cheapest: Plan | None = None
     stream = available == inf

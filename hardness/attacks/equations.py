@@ -26,11 +26,7 @@ def stated(public: Mapping[str, Any]) -> type[Hidden] | None:
 
 
 def hidden(public: Public) -> Hidden:
-    """Parse the public parameters of examples. Raises `InputError` for a family that hides no linear equations.
-
-    >>> hidden({"family": "parity", "gadget": "diag", "heads": 2}).write(np.array([0, 1, 1]))
-    {'support': [2, 3]}
-    """
+    """Parse the public parameters of examples. Raises `InputError` for a family that hides no linear equations."""
     linear = stated(public)
     if linear is None:
         raise InputError(
@@ -43,14 +39,7 @@ def hidden(public: Public) -> Hidden:
 def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equations:
     """Return the equations in examples X (N, 2, d), Y (N, 2, d) of a structured family.
 
-    Raises `InputError` as `hidden` and `Hidden.equations` do. Only the first of these two has z₀ ≠ 0; its label -1 says
-    that u₁ is in the parity:
-
-    >>> X = np.array([[[1, -1, 1], [-1, 1, 1]], [[1, 1, 1], [1, -1, 1]]], dtype=np.int8)
-    >>> Y = np.array([[[-1.0, 0, 0], [1.0, 0, 0]], [[0.5, 0, 0], [0.5, 0, 0]]])
-    >>> equations = extract(X, Y, {"family": "parity", "gadget": "diag", "A": 0.0, "heads": 1, "flip": 0.0})
-    >>> equations.a.tolist(), equations.level.tolist()
-    ([[1, 0]], [1])
+    Raises `InputError` as `hidden` and `Hidden.equations` do.
     """
     return hidden(public).equations(X, Y)
 

@@ -51,12 +51,6 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
     first variable negated. With label noise η example i of N gets a noise variable n + i in its clause, and counters
     let at most ηN + 2 √(Nη(1−η)) of those be true, and of the bits as many as the set has. Raises `InputError` for a
     family without parity equations.
-
-    >>> import hardness
-    >>> instance = hardness.Instance.generate(hardness.Parity(dim=8, heads=2), seed=0)
-    >>> text = xor_dimacs(instance.examples(60, seed=1), instance.public(1))
-    >>> [line for line in text.splitlines() if line.startswith("p")]
-    ['p cnf 7 34']
     """
     equations = extract(examples.X, examples.Y, public)
     if not equations.are_parities:
@@ -92,11 +86,7 @@ def _xors(equations: Equations) -> Iterator[list[int]]:
 
 
 def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
-    """Yield clauses that hold iff at most `limit` of the literals are true, with variables beyond `used` (Sinz 2005).
-
-    >>> list(at_most(range(1, 4), 1, 3))
-    [[-1, 4], [-2, 5], [-4, 5], [-2, -4], [-3, -5]]
-    """
+    """Yield clauses that hold iff at most `limit` of the literals are true, variables beyond `used` (Sinz 2005)."""
     if limit >= len(literals):
         return
     if not limit:
@@ -125,9 +115,6 @@ def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
 class LWE:
     """Samples b = A s + e mod q: A (m, n), entries of e from `error[0]` to `error[1]` plus a Gaussian of standard
     deviation `noise`, entries of s from `secret[0]` to `secret[1]`.
-
-    >>> LWE(np.zeros((3, 2), np.int64), np.zeros(3, np.int64), 97, (-24, 24), (-24, 24)).estimator()
-    "LWE.Parameters(n=2, q=97, Xs=ND.Uniform(-24, 24), Xe=ND.Uniform(-24, 24), m=3, tag='rounding in normal form')"
     """
 
     A: Integers
@@ -166,12 +153,6 @@ def normal_form(examples: Examples, public: Public) -> LWE:
     e₀ become the secret: with A = U U₀⁻¹ and b = y − A y₀ it holds that b = A e₀ − e mod q. So what is short here, the
     public vectors, and what is dense, w, are gone. Labels that the heads do not reach have larger errors. Raises
     `InputError` unless the family is rounding, q is prime and enough rows are there.
-
-    >>> import hardness
-    >>> instance = hardness.Instance.generate(hardness.Rounding(dim=9, modulus=97, levels=4), seed=0)
-    >>> lwe = normal_form(instance.examples(80, seed=1), instance.public(1))
-    >>> lwe.A.shape[1], lwe.secret
-    (8, (-12, 12))
     """
     from hardness.kernels.gf2 import rref_local
 

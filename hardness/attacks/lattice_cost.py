@@ -83,11 +83,7 @@ def delta(beta: float) -> float:
 
 
 def hermite(beta: int) -> float:
-    """Return δ of block size β: measured up to 40, beyond that as far below as the asymptotic formula says.
-
-    >>> hermite(40), round(hermite(60), 4)
-    (1.0117, 1.0107)
-    """
+    """Return δ of block size β: measured up to 40, beyond that as far below as the asymptotic formula says."""
     if beta <= MEASURED:
         return HERMITE[beta]
     return exp(log(HERMITE[MEASURED]) * log(delta(beta)) / log(delta(MEASURED + 1)))
@@ -95,12 +91,7 @@ def hermite(beta: int) -> float:
 
 @cache
 def log_profile(n: int, M: int, beta: int, dot: bool) -> tuple[float, ...]:
-    """Return ln b*_i (M,), Gram-Schmidt lengths of a β-reduced basis of the orthogonal lattice of n + M rows.
-
-    >>> logs = np.array(log_profile(36, 120, 30, False))
-    >>> bool(np.isclose(logs.sum(), 36 * np.log(np.sqrt(156) / 2))), round(float(np.exp(logs[0] - logs[1])), 4)
-    (True, 1.0245)
-    """
+    """Return ln b*_i (M,), Gram-Schmidt lengths of a β-reduced basis of the orthogonal lattice of n + M rows."""
     volume = n * log(sqrt(n + M) / (sqrt(2) if dot else 2))
     floor = log(1.05 * sqrt((n + M) / M))
     if volume <= M * floor:  # so few coordinates that the basis is nearly orthogonal
@@ -190,10 +181,6 @@ def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
 
     Rows to spare buy coordinates: those that vanish on b of them, a share 2^-b of all, form a problem in n - b. With
     `rows` infinite examples come from a stream, and drawing them counts.
-
-    >>> few, free = forecast(44, 40_000, 0.144, False), forecast(44, inf, 0.144, False)
-    >>> free.left < few.left - 4, free.seconds < few.seconds / 100
-    (True, True)
     """
     return min(_ways(n, rows, error, dot), key=lambda way: way.seconds)
 
@@ -227,10 +214,6 @@ def price(n: int, error: float, dot: bool) -> Log2Cost:
 
     Beyond what is measured (`hermite`, `log2_reduction_seconds`) and with searches of any size, so that far out of
     reach the figure is an upper bound. Raises `EstimateFailed` if nothing succeeds.
-
-    >>> bounded = forecast(40, inf, 0.144, False).seconds
-    >>> price(40, 0.144, False).time < log2(bounded) + LOG2_OPERATIONS_A_SECOND + 0.5
-    True
     """
     pairs: Iterable[tuple[int, int]] = product(ESTIMATED_RANKS, ESTIMATED_BLOCKS)
     costs = (_at_crossing(n, M, beta, error, dot) for M, beta in pairs if beta <= M)

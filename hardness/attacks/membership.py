@@ -49,11 +49,6 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
     `predicted`, random layers `queries_of`. `floor` is what no learner can beat: answers of rounding have p values, of
     a parity 2; an input of a random layer shows k d numbers and k(k-1) scores a head. Raises `InputError` for a family
     of another kind.
-
-    >>> from hardness.families.parity import Parity
-    >>> ended = attack(Instance.generate(Parity(dim=512, heads=6), seed=0))
-    >>> ended["status"], ended["queries"], ended["predicted"]
-    ('solved', 511, 511)
     """
     teacher, linear = instance.teacher, instance.family.linear
     oracle = Membership(teacher, instance.family.tokens, instance.family.dim)
@@ -204,11 +199,7 @@ def _layer(instance: Instance, heads: int, oracle: Membership, rng: Generator, s
 
 
 def queries_of(dim: int) -> int:
-    """Return the queries of `layer`: d for Σ W, and max(⌈d/2⌉, d - j) for column j = 1..d.
-
-    >>> queries_of(16)
-    172
-    """
+    """Return the queries of `layer`: d for Σ W, and max(⌈d/2⌉, d - j) for column j = 1..d."""
     return dim + sum(max(-(-dim // 2), dim - j) for j in range(1, dim + 1))
 
 

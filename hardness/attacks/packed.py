@@ -85,13 +85,7 @@ def packed_words(a: NDArray[np.int8], level: int) -> Words:
 
 @dataclass(frozen=True)
 class Stream:
-    """Equations of a rounding instance from sampling seed `seed`. The instance is the oracle's own, like its secret.
-
-    >>> from hardness.families.rounding import Rounding
-    >>> stream = Stream(Instance.generate(Rounding(9, 17, 2), seed=0), seed=1)
-    >>> stream.equations(0, 5).a.shape, len(stream.rows(0, 7)[0])
-    ((5, 8), 7)
-    """
+    """Equations of a rounding instance from sampling seed `seed`. The instance is the oracle's own, like its secret."""
 
     instance: Instance = field(repr=False)
     seed: int

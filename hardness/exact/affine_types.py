@@ -36,9 +36,6 @@ def affine_type(points: Sequence[int], rank: int) -> Type:
 
     (rank + 1, the other points' barycentric coordinates over the best affine basis): the least over all bases and
     orders. For up to a dozen points.
-
-    >>> affine_type([0, 1, 2, 3], 2), affine_type([0, 1, 2, 4], 3), affine_type([3, 1, 0, 2], 2)
-    ((3, (1, 1, 1)), (4, (0, 0, 0, 0)), (3, (1, 1, 1)))
     """
     bases = list(_over_bases([2 * p + 1 for p in points], rank + 1))
     lightest = min(weights for weights, _ in bases)

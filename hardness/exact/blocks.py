@@ -44,10 +44,6 @@ def ask_blocks(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
 
     Offered for tolerances from 13/96 to below 1/6, at which a query loses 3 or 4 sets of a block, and for sets of 4 or
     more elements out of 8 or more. Raises `InputError` elsewhere.
-
-    >>> from hardness.sq.game import play
-    >>> play(ParityConcepts(12, 4), blocks, "window", 0.14).queries
-    131
     """
     board = Board(concepts, tolerance, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
     board.keep(live)

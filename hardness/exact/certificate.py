@@ -48,10 +48,6 @@ def transcript(
 
     It names two concepts that all answers allow. The values of tables are rounded to multiples of 1/5040 before being
     asked, for short files. Raises `InputError` for an unknown strategy and for queries that the checker cannot follow.
-
-    >>> record = transcript(ParityConcepts(5, 2), 0.2, "characters")
-    >>> record["queries"], record["asked"][0], record["answers"][0]
-    (8, {'table': 0, 'base': 17, 'generators': []}, '0')
     """
     if concepts.size < 2:
         raise InputError(f"a {concepts.label} is known without a query: nothing is left open; raise --dim")
@@ -134,11 +130,7 @@ def _table(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
-    """Certify theorem B's floor of the queries of any strategy that must be certain (T(5) read as 11/80).
-
-    >>> bound(ParityConcepts(16, 6), 0.1)["queries"]
-    891
-    """
+    """Certify theorem B's floor of the queries of any strategy that must be certain (T(5) read as 11/80)."""
     tau = decimal(tolerance)
     # The checker follows the proof by hand, T(5) <= 11/80; just below 13/96 the lab's own table says no more.
     weaker = FIVE - Fraction(1, 10**9) if FIVE <= tau < Fraction(11, 80) else tau
@@ -155,10 +147,6 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
     """Certify V of the parities of so many out of n bits, with a strategy and a proof that no fewer queries do.
 
     Raises `InputError` for more than 11 concepts, at tolerance 1/4 and above, and if `seconds` do not suffice.
-
-    >>> record = value(4, [2], 0.15)
-    >>> record["value"], len(record["strategy"]), len(record["refutations"])
-    (3, 10, 5)
     """
     size = sum(comb(n, s) for s in sizes)
     if size > MOST_CONCEPTS or n > WIDEST_VALUE:
@@ -194,12 +182,7 @@ def _leaf(leaf: Leaf) -> dict[str, Any]:
 
 
 def statement(certificate: Certificate) -> str:
-    """Return what the certificate states, in the checker's words.
-
-    >>> print(statement(bound(ParityConcepts(16, 6), 0.1)))
-    at tolerance 1/10, to identify the hidden one of 8008 parities of 6 out of 16 bits for sure takes at least 891 \
-queries in the worst case, by theorem B
-    """
+    """Return what the certificate states, in the checker's words."""
     family, tau = certificate["family"], certificate["tolerance"]
     n, sizes = family["n"], family["sizes"]
     words = f"{sum(comb(n, s) for s in sizes)} parities of {' or '.join(map(str, sizes))} out of {n} bits"

@@ -83,9 +83,6 @@ def dependent_losses(tolerance: float) -> tuple[Loss, ...]:
     With mean nu and variance D of the means at the M sets, at most the share D/(D + (nu - tau)^2) of them is not
     driven in the mean over all draws; the smaller side of J driven ones has (J - sqrt J)/2 at some argument. Of even
     signs M/2 less those that are not driven are lost. Sums M, cuts and numbers of live sets are on rows.
-
-    >>> [(loss.live, loss.lost) for loss in dependent_losses(0.05)][:5], dependent_losses(0.05)[-1].lost
-    ([(2, 1), (4, 2), (6, 3), (8, 4), (10, 5)], 31)
     """
     plans = _plans(tolerance)
     independent_loss = int(plans[0].max(initial=0)) // 2  # what is lost of independent parities
@@ -141,9 +138,6 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     that it drives up, or all that it drives down. A cut sum of many dependent ones loses up to E as k grows (theorem C,
     `dependent_losses`). V does not fall with k, so that losing more does no harm. Raises `InputError` at tolerance 1/4
     and above.
-
-    >>> certain_queries(4845, 0.16), certain_queries(8008, 0.1), certain_queries(8008, 0.01)
-    (2423, 1296, 45)
     """
     tau = decimal(tolerance)
     largest = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
@@ -164,10 +158,6 @@ def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rand
 
     Any live sets will do, and so many are lost as `certain_queries` counts, whatever a valid oracle answers. Raises
     `InputError` for more than 24 bits.
-
-    >>> from hardness.sq.game import play
-    >>> play(ParityConcepts(12, 4), dependent, "window", 0.01).queries <= certain_queries(495, 0.01)
-    True
     """
     check_table(concepts)
 

@@ -48,9 +48,8 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separ
     """Decide whether b' in [-1/2, 1/2] has E[b' D_r] > gap for all r, strictly, as windows are closed.
 
     `forms` (R, C) and `chances` (C,) hold Python integers or Fractions (object arrays; integer arrays also do);
-    chances need not sum to 1: they are probabilities as they stand. The program is solved in floating point (HiGHS),
-    its primal and dual solutions are rounded to rationals, and only what these prove exactly is returned. Raises
-    `Undecided` if they prove neither, and if the solver ends otherwise than optimally.
+    chances need not sum to 1. The program is solved in floating point, its primal and dual solutions are rounded to
+    rationals, and only what these prove exactly is returned. Raises `Undecided` if they prove neither.
     """
     (whole, scale), (counts, total) = _integers(forms), _integers(chances)
     unit = Fraction(1, 2 * scale * total)
@@ -130,11 +129,7 @@ def independent_apart(e: int) -> Fraction:
 
 
 def independent_lost(tolerance: float | Fraction) -> int:
-    """Return E = max{e: T_ind(e) > tau}, the most a query loses of 2E or more independent parities (theorem A).
-
-    >>> [independent_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
-    [1, 2, 7, 31]
-    """
+    """Return E = max{e: T_ind(e) > tau}, the most a query loses of 2E or more independent parities (theorem A)."""
     tau = identifying(tolerance)
     # Beyond e = 2000 by Stirling's series, whose next term is below 1e-17; neighbours differ by 1/(2e).
     return last(
@@ -152,9 +147,6 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
     While k >= 2E + 2 a query loses E (`independent_lost`) and no more. Below, the largest class that q queries
     identify follows from the largest that q - 1 do (`end_game`). Raises `InputError` at tolerance 1/4 and above, and
     where the end game is too large (tolerances below about 0.02).
-
-    >>> independent_value(1001, 0.2), independent_value(8008, 0.1), independent_value(40, 0.05)
-    (1000, 1145, 4)
     """
     tau = decimal(tolerance)
     if concepts == 1:
@@ -168,11 +160,7 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
 
 @cache
 def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
-    """Return the largest class of independent parities, up to 2E + 1 and `largest`, that 0, 1, 2, ... queries identify.
-
-    >>> end_game(Fraction(1, 10)), end_game(Fraction(1, 50), 5)
-    ((1, 3, 7, 14, 15), (1, 5))
-    """
+    """Return the largest class, up to 2E + 1 and `largest` independent parities, that 0, 1, 2, ... queries identify."""
     target, reached = 2 * independent_lost(tau) + 1, [1]
     target = target if largest is None else min(target, largest)
     while reached[-1] < target:

@@ -75,10 +75,6 @@ class SmallGames:
     `deadline` is a time of `perf_counter`; past it `value` and `decide` raise `OutOfTime`. With `theorem` the values of
     affinely independent subsets are theorem A's, otherwise they are searched for like all others; with `symmetric` of
     the orders that the class's own affine maps make equal only one is searched.
-
-    >>> games = SmallGames(0.15)
-    >>> games.value((3, 5, 6, 9, 10, 12)), games.value((3, 5, 10, 12)), games.value((3, 5, 6, 9))
-    (3, 3, 2)
     """
 
     tolerance: float | Fraction
@@ -144,9 +140,6 @@ def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float 
 
     Classes that are affinely independent (s = 1, n - 1, n) are theorem A's; up to 11 sets are searched, for at most so
     many seconds. Raises `InputError` at tolerance 1/4 and above (for more than one set).
-
-    >>> value(ParityConcepts(4, 2), 0.12), value(ParityConcepts(20, 4), 0.16)
-    (Value(lower=2, upper=2), Value(lower=1615, upper=2423))
     """
     size, tau = concepts.size, decimal(tolerance)
     if concepts.s in (1, concepts.n - 1, concepts.n):
