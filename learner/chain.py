@@ -1,5 +1,6 @@
 """A student taught block by block: an attention layer for each step of a chain of shown parities (theory 2.9)."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -14,6 +15,7 @@ Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
 
+@dataclass(eq=False, repr=False)
 class ChainStudent:
     """Attention students of what each label of a chain adds to the one before, and the product of their signs.
 
@@ -32,17 +34,12 @@ class ChainStudent:
     True
     """
 
-    def __init__(
-        self,
-        labels: int = 1,
-        heads: int = 16,
-        rate: float | None = None,
-        batch: int = 64,
-        l1: float = 0.0,
-        random_state: int | None = None,
-    ) -> None:
-        self.labels, self.heads, self.random_state = labels, heads, random_state
-        self.rate, self.batch, self.l1 = rate, batch, l1
+    labels: int = 1
+    heads: int = 16
+    rate: float | None = None
+    batch: int = 64
+    l1: float = 0.0
+    random_state: int | None = None
 
     def partial_fit(self, X: Signs, Y: Floats) -> Self:
         """Learn from examples X of ±1 and Y, both (n, 2, d), in the order given."""

@@ -1,6 +1,7 @@
 """The diagonal student: an attention layer whose Θ are diagonal and whose W are c E_00, trained on informative rows."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ OF_EXAMPLES = ("batch", "pool", "clip", "noise")  # options without a meaning fo
 SATURATED = 20.0  # tanh of it is 1 in 64 bits
 
 
+@dataclass(eq=False, repr=False)
 class Diagonal(Learner):
     """Heads with Θ_i = diag(θ_i) and W_i = c_i E_00, online by Adam: hidden parities, from 2,000 examples.
 
@@ -72,38 +74,21 @@ class Diagonal(Learner):
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
     reads_informative: ClassVar[bool] = True  # `partial_fit` takes `InformativeRows` too
 
-    def __init__(
-        self,
-        heads: int = 16,
-        rate: float = 0.03,
-        batch: int | None = None,
-        l1: float = 0.03,
-        start: float = 4.0,
-        pool: int | None = None,
-        output_rate: float = 0.1,
-        threshold_rate: float = 1.0,
-        beta1: float = 0.0,
-        beta2: float = 0.99,
-        output_start: float = 1.0,
-        decay: float = 0.0,
-        clip: float = 0.0,
-        noise: float = 0.0,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(heads, random_state)
-        self.rate = rate
-        self.batch = batch
-        self.l1 = l1
-        self.start = start
-        self.pool = pool
-        self.output_rate = output_rate
-        self.threshold_rate = threshold_rate
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.output_start = output_start
-        self.decay = decay
-        self.clip = clip
-        self.noise = noise
+    heads: int = 16
+    rate: float = 0.03
+    batch: int | None = None
+    l1: float = 0.03
+    start: float = 4.0
+    pool: int | None = None
+    output_rate: float = 0.1
+    threshold_rate: float = 1.0
+    beta1: float = 0.0
+    beta2: float = 0.99
+    output_start: float = 1.0
+    decay: float = 0.0
+    clip: float = 0.0
+    noise: float = 0.0
+    random_state: int | None = None
 
     def checked(self) -> None:
         """Raise `InputError` if an option is not what it should be."""

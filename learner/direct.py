@@ -6,6 +6,7 @@ hundredth of its examples.
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from learner.base import Array, Learner, Phase, SearchResult, counting_floor, gr
 Loss = Callable[[Array], tuple[float, Array]]
 
 
+@dataclass(eq=False, repr=False)
 class Direct(Learner):
     """Variable projection from random starts: random layers, from a hundred examples.
 
@@ -36,18 +38,11 @@ class Direct(Learner):
     'solved'
     """
 
-    def __init__(
-        self,
-        heads: int = 2,
-        spare: int = 2,
-        starts: int = 8,
-        iterations: int = 400,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(heads, random_state)
-        self.spare = spare
-        self.starts = starts
-        self.iterations = iterations
+    heads: int = 2
+    spare: int = 2
+    starts: int = 8
+    iterations: int = 400
+    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """Return about what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
@@ -180,6 +175,7 @@ class _Joint(Learner):
         return SearchResult(MultiHeadAttention(*best), tuple(phases), exhausted=exhausted)
 
 
+@dataclass(eq=False, repr=False)
 class JointLBFGS(_Joint):
     """L-BFGS on Θ and W together (scipy): what most people try first; for random layers, from a hundred examples.
 
@@ -194,12 +190,10 @@ class JointLBFGS(_Joint):
 
     exact = 1e-8
 
-    def __init__(
-        self, heads: int = 2, starts: int = 8, iterations: int = 5000, random_state: int | None = None
-    ) -> None:
-        super().__init__(heads, random_state)
-        self.starts = starts
-        self.iterations = iterations
+    heads: int = 2
+    starts: int = 8
+    iterations: int = 5000
+    random_state: int | None = None
 
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
         from scipy.optimize import minimize
@@ -223,23 +217,17 @@ class JointLBFGS(_Joint):
         return end.x, int(end.nit)
 
 
+@dataclass(eq=False, repr=False)
 class Adam(_Joint):
     """Full-batch Adam on Θ and W with a cosine schedule: random layers, from a hundred examples."""
 
     exact = 1e-6
 
-    def __init__(
-        self,
-        heads: int = 2,
-        starts: int = 1,
-        iterations: int = 3000,
-        rate: float = 0.03,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(heads, random_state)
-        self.starts = starts
-        self.iterations = iterations
-        self.rate = rate
+    heads: int = 2
+    starts: int = 1
+    iterations: int = 3000
+    rate: float = 0.03
+    random_state: int | None = None
 
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
         steps = adam.Adam([v])

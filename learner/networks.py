@@ -1,5 +1,6 @@
 """Networks without attention, each example seen once: controls beside the attention student."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -14,6 +15,7 @@ Floats = NDArray[np.float32]
 FIRST = 1024  # examples that set the scale of the labels of `MLP`
 
 
+@dataclass(eq=False, repr=False)
 class MLP(Regressor):
     """A hidden layer of ReLU units on all signs, online by Adam: hidden parities, from 65,000 examples.
 
@@ -31,13 +33,10 @@ class MLP(Regressor):
     True
     """
 
-    def __init__(
-        self, width: int = 128, rate: float = 3e-3, batch: int = 64, random_state: int | None = None
-    ) -> None:
-        self.width = width
-        self.rate = rate
-        self.batch = batch
-        self.random_state = random_state
+    width: int = 128
+    rate: float = 3e-3
+    batch: int = 64
+    random_state: int | None = None
 
     def _start(self, x: NDArray[np.generic]) -> None:
         from sklearn.neural_network import MLPRegressor
@@ -113,6 +112,7 @@ class MLP(Regressor):
         self._waiting = [part[count:] for part in self._waiting]
 
 
+@dataclass(eq=False, repr=False)
 class OnlineMLP(Regressor):
     """A hidden layer of ReLU units on products of tokens, online by SGD: structured families, from 1,000 examples.
 
@@ -132,11 +132,10 @@ class OnlineMLP(Regressor):
     True
     """
 
-    def __init__(self, width: int = 128, batch: int = 16, rate: float = 0.5, random_state: int = 0) -> None:
-        self.width = width
-        self.batch = batch
-        self.rate = rate
-        self.random_state = random_state
+    width: int = 128
+    batch: int = 16
+    rate: float = 0.5
+    random_state: int = 0
 
     def _start(self, inputs: int) -> None:
         rng = np.random.default_rng(self.random_state)

@@ -11,6 +11,7 @@ as the mean of biased heads, its size `bias` and `std` are this lab's choices, n
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any, Self
 
@@ -43,10 +44,8 @@ class RidgeLearner(Regressor, ABC):
     is smaller, features or examples; a job beyond 5 GB is refused with its predicted size (`InputError`).
     """
 
-    def __init__(self, alpha: float | tuple[float, ...] = GRID, random_state: int | None = None) -> None:
-        self.alpha = alpha
-        self.random_state = random_state
-
+    alpha: float | tuple[float, ...]
+    random_state: int | None
     centred = True  # fit an intercept
 
     @abstractmethod
@@ -246,6 +245,7 @@ def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
     return x, y
 
 
+@dataclass(eq=False, repr=False)
 class LowDegree(RidgeLearner):
     """Ridge regression on monomials of the k·d signs, of degree up to `degree`: random layers, from 1,000 examples.
 
@@ -261,11 +261,10 @@ class LowDegree(RidgeLearner):
 
     centred = False  # the constant is a monomial
 
-    def __init__(
-        self, degree: int = 3, *, alpha: float | tuple[float, ...] = GRID, random_state: int | None = None
-    ) -> None:
-        super().__init__(alpha, random_state)
-        self.degree = degree
+    degree: int = 3
+    _: KW_ONLY
+    alpha: float | tuple[float, ...] = GRID
+    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """Return about what the kernel costs: all distances, and the factors.
@@ -325,6 +324,7 @@ class _Scaled(RidgeLearner):
         self.token_norm_ = float(np.sqrt(np.mean(np.sum(np.square(X, dtype=np.float64), axis=2)))) or 1.0
 
 
+@dataclass(eq=False, repr=False)
 class RandomFeatureAttention(_Scaled):
     """Attention with frozen random queries and a relu in place of the softmax: random layers, from 1,000 examples.
 
@@ -342,25 +342,15 @@ class RandomFeatureAttention(_Scaled):
     True
     """
 
-    def __init__(
-        self,
-        n_heads: int | None = 1000,
-        *,
-        bias: float = 0.0,
-        std: float = 1.0,
-        augment: bool = True,
-        activation: str = "relu",
-        keys: str = "all",
-        alpha: float | tuple[float, ...] = GRID,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(alpha, random_state)
-        self.n_heads = n_heads
-        self.bias = bias
-        self.std = std
-        self.augment = augment
-        self.activation = activation
-        self.keys = keys
+    n_heads: int | None = 1000
+    _: KW_ONLY
+    bias: float = 0.0
+    std: float = 1.0
+    augment: bool = True
+    activation: str = "relu"
+    keys: str = "all"
+    alpha: float | tuple[float, ...] = GRID
+    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
         """Return about what a fit of Y (n, k, d) costs: features, their inner products, the factors.
@@ -453,6 +443,7 @@ def _ratio(inner: Array, norms: Array) -> Array:
     return np.divide(inner, norms, out=np.zeros_like(inner), where=norms > 0)
 
 
+@dataclass(eq=False, repr=False)
 class RandomFeatureMLP(_Scaled):
     """Σ_m a_m relu(<w_m, (x₀, …, x_N, 1)>): frozen standard normal w_m, trained a_m, on the tokens end to end.
 
@@ -463,11 +454,10 @@ class RandomFeatureMLP(_Scaled):
     True
     """
 
-    def __init__(
-        self, width: int = 1000, *, alpha: float | tuple[float, ...] = GRID, random_state: int | None = None
-    ) -> None:
-        super().__init__(alpha, random_state)
-        self.width = width
+    width: int = 1000
+    _: KW_ONLY
+    alpha: float | tuple[float, ...] = GRID
+    random_state: int | None = None
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)

@@ -5,7 +5,7 @@ A student has Θ and W, both (M, d, d), and F(X)_a = Σ_i softmax(x_a Θ_i Xᵀ)
 any number `DenseStudent`, in numpy; or `TorchSteps` on torch (extra `torch`).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ KINDS = ("float32", "float64")
 ZONES = {"squared": -1.0, "absolute": 0.0, "hinge": 0.1}
 
 
+@dataclass(eq=False, repr=False)
 class Student(Learner):
     """A multi-head attention layer, online by Adam: random layers from 25,000 examples, hidden parities from 75,000.
 
@@ -61,20 +62,12 @@ class Student(Learner):
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
 
-    def __init__(
-        self,
-        heads: int = 16,
-        rate: float | None = None,
-        batch: int = 64,
-        l1: float = 0.0,
-        loss: str = "squared",
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(heads, random_state)
-        self.rate = rate
-        self.batch = batch
-        self.l1 = l1
-        self.loss = loss
+    heads: int = 16
+    rate: float | None = None
+    batch: int = 64
+    l1: float = 0.0
+    loss: str = "squared"
+    random_state: int | None = None
 
     def checked(self) -> tuple[float, float]:
         """Return the rate and the l1 of its steps. Raises `InputError` if an option is not what it should be."""
@@ -186,6 +179,7 @@ class Student(Learner):
                 self._window[:] = 0.0
 
 
+@dataclass(eq=False, repr=False)
 class TorchStudent(Student):
     """The learner `student`, its steps taken by torch: the same start, examples, losses and thresholds.
 
@@ -193,29 +187,10 @@ class TorchStudent(Student):
     the processor. `device_` says on which one it runs, and so does the phase of `report_`. `kind` is the type of its
     numbers, float32 or float64; in float64 its steps are those of the numpy reference to rounding. For the other
     options see `learner.Student`. Raises `InputError` where torch is missing or does not have the device.
-
-    >>> TorchStudent(heads=16).multiply_adds(1, 2, 12)
-    32256.0
     """
 
-    def __init__(
-        self,
-        heads: int = 16,
-        rate: float | None = None,
-        batch: int = 64,
-        l1: float = 0.0,
-        loss: str = "squared",
-        device: str | None = None,
-        kind: str = "float32",
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(heads, rate, batch, l1, loss, random_state)
-        self.device = device
-        self.kind = kind
-
-    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over so many examples: scores, patterns and both gradients."""
-        return examples * gradient_work(self.heads, tokens, dim)
+    device: str | None = None
+    kind: str = "float32"
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         result = super()._search(X, Y, rng)

@@ -1,7 +1,7 @@
 """Algorithm 1 of Yau et al. as an estimator, with the pointwise certificate: which predictions are forced."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ class Component:
     support: Array | None
 
 
+@dataclass(eq=False, repr=False)
 class LinearAttention(RidgeLearner):
     """Least squares over all linear attention layers at once: random layers, from 1,000 examples.
 
@@ -49,15 +50,10 @@ class LinearAttention(RidgeLearner):
 
     centred = False
 
-    def __init__(
-        self,
-        *,
-        query: int | str = "all",
-        alpha: float | tuple[float, ...] = 0.0,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(alpha, random_state)
-        self.query = query
+    _: KW_ONLY
+    query: int | str = "all"
+    alpha: float | tuple[float, ...] = 0.0
+    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """About what a fit of Y (n, k, d) costs: kernel and factors, or, exactly, two pivoted factorisations.
