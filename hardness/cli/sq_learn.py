@@ -1,5 +1,6 @@
 """The commands sq learn: what learners reach by the answers of an oracle."""
 
+from itertools import chain
 from secrets import randbits
 from typing import Annotated, Literal
 
@@ -99,7 +100,11 @@ def nondegenerate(
     ask = Averages(instance, oracle, tolerance, seed)
     size = float(np.sqrt(np.mean(instance.examples(2000, seed + 1).Y ** 2)))
     made = student(heads=heads, random_state=seed % 2**32)
-    fields = judged(made.by_averages(ask, tokens, dim, size, tolerance), ask, tokens) | {"seed": seed}
+    estimates = chain(
+        made.by_averages(ask, tokens, dim, size, tolerance),
+        made.heads_by_averages(ask, tokens, dim, size),
+    )
+    fields = judged(estimates, ask, tokens) | {"seed": seed}
     lines = [
         f"{phase['name']:12} {'ok' if phase['ok'] else 'NO':3} relative error {phase['error']}"
         for phase in fields["phases"]

@@ -25,7 +25,7 @@ class Averages:
     """Answers the mean of a function of an example, entry by entry, within a tolerance.
 
     Every entry is a query with values in [-1, 1] after division by a bound that whoever asks must keep. `noisy` adds
-    uniform noise to the mean over `POPULATION` examples, which are its law; `sampled` takes fresh examples, as many as
+    uniform noise to the mean over `population` examples, which are its law; `sampled` takes fresh examples, as many as
     promise the tolerance but for probability 1e-9 a query, the same ones for all entries of one call.
 
     >>> from hardness.families.nondegenerate import Nondegenerate
@@ -36,9 +36,15 @@ class Averages:
     """
 
     def __init__(
-        self, instance: Instance, oracle: Literal["noisy", "sampled"], tolerance: float, seed: int
+        self,
+        instance: Instance,
+        oracle: Literal["noisy", "sampled"],
+        tolerance: float,
+        seed: int,
+        population: int = POPULATION,
     ) -> None:
         check_tolerance(tolerance)
+        self.population = population
         self.instance, self.oracle, self.tolerance = instance, oracle, tolerance
         self.ledger = Ledger()
         self._seed, self._drawn = seed, 0
@@ -64,7 +70,7 @@ class Averages:
     def _examples(self) -> Iterator[tuple[Array, Array]]:
         """Yield the population, or fresh examples, in blocks."""
         fresh = self.oracle == "sampled"
-        count, start = (samples_for(self.tolerance), self._drawn) if fresh else (POPULATION, 0)
+        count, start = (samples_for(self.tolerance), self._drawn) if fresh else (self.population, 0)
         self._drawn += count if fresh else 0
         for at in range(start, start + count, BLOCK):
             data = self.instance.examples(min(BLOCK, start + count - at), self._seed, at)

@@ -18,7 +18,7 @@ from learner.varpro import attend, blocks
 Array = NDArray[np.float64]
 UNIT = float(np.finfo(np.float64).eps)  # twice the rounding of one operation: what is left pays for the sums
 REACH = 0.1  # the Lipschitz bound is computed for balls up to this radius
-MOST_UNKNOWNS = 5000  # whose matrix, 200 MB, is factored twice
+MOST_UNKNOWNS = 8000  # whose matrix, 512 MB, is factored twice
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,7 @@ def least_singular(X: Array, layer: MultiHeadAttention) -> float:
             v = cho_solve(factor, v, check_finite=False)
             value = 1 / float(np.linalg.norm(v))
             v *= value
+        del factor
         A.flat[:: size + 1] -= 0.5 * value
         np.linalg.cholesky(A)
     except np.linalg.LinAlgError:
@@ -83,12 +84,17 @@ def normal_matrix(X: Array, layer: MultiHeadAttention) -> Array:
     m, d = layer.heads, layer.dim
     P, Z = attend(X, layer.theta)
     A, C = blocks(X, P, Z, layer.w)
-    G = np.kron(Z.T @ Z, np.eye(d))
-    C = C.reshape(m * d * d, m * d * d)
-    full = np.block([[A.reshape(m * d * d, -1), C.T], [C, G]])
+    half = m * d * d
+    full = np.empty((2 * half, 2 * half))
+    full[:half, :half] = A.reshape(half, half)
+    full[half:, :half] = C.reshape(half, half)
+    full[:half, half:] = C.reshape(half, half).T
+    full[half:, half:] = np.kron(Z.T @ Z, np.eye(d))
     unit = np.concatenate([np.linalg.norm(part.reshape(m, -1), axis=1) for part in (layer.theta, layer.w)])
     scale = np.repeat(unit, d * d)
-    return np.asarray(full * scale[:, None] * scale)
+    full *= scale[:, None]
+    full *= scale
+    return full
 
 
 def lipschitz_bound(X: Array, layer: MultiHeadAttention) -> float:

@@ -13,11 +13,10 @@ from hardness.layer import MultiHeadAttention
 from hardness.scores import EXACT, relative_error
 from hardness.sq.averages import Ask, Estimate
 from learner.base import Learner, Phase, SearchResult
-from learner.provable import certificate, crude, diagnosis, net, refine, sculpt
+from learner.provable import certificate, crude, diagnosis, net, queries, refine, sculpt
 from learner.provable import heads as every_head
 from learner.provable.body import Body, body_hull
 from learner.provable.polish import polish
-from learner.provable.queries import phases
 from learner.provable.rows import Block, Rows
 from learner.provable.sculpt import Hull
 
@@ -345,11 +344,27 @@ class Provable(Learner):
         return self._conclude(outcome, test, count - held, started)
 
     def by_averages(
-        self, ask: Ask, tokens: int, dim: int, size: float, tolerance: float
+        self,
+        ask: Ask,
+        tokens: int,
+        dim: int,
+        size: float,
+        tolerance: float,
+        least_share: float = queries.LEAST_SHARE,
     ) -> Iterator[Estimate]:
-        """Yield what the phases estimate by an oracle's answers alone; `size` is the root mean square of the labels."""
+        """Yield what phases 1 to 4 estimate by an oracle's answers alone.
+
+        `size` is the root mean square of the labels; less than `least_share` of the rows are too few for a hull.
+        """
+        own = queries.inputs(tokens, dim, np.random.default_rng(self.random_state))
+        yield from queries.phases(ask, own, super()._least_heads(), size, tolerance, least_share)
+
+    def heads_by_averages(self, ask: Ask, tokens: int, dim: int, size: float) -> Iterator[Estimate]:
+        """Yield what phase 6b estimates by an oracle's answers alone, from a random start: every Θ."""
         rng = np.random.default_rng(self.random_state)
-        return phases(ask, super()._least_heads(), tokens, dim, size, tolerance, rng)
+        own = queries.inputs(tokens, dim, rng)
+        theta = queries.every(ask, own, super()._least_heads(), size, rng)
+        yield Estimate("every head", theta=theta)
 
     def _least_heads(self) -> int:
         return 1 if self._asked()[0] is None else super()._least_heads()

@@ -23,29 +23,34 @@ LEAST_SHARE = 0.02  # of the rows: fewer are too few to pin d² unknowns in a po
 LOGARITHM = 4.0  # of a ratio of weights, at most: weights below .02 are not used
 FAR = 100.0  # entries of Θ beyond which noise has taken over
 AGREEING = 0.1  # share of the rows, those that disagree least, that refine ΣW
-ROUNDS, EVERY_HEAD_ROUNDS, OWN = 4, 80, 4000
+ROUNDS, EVERY_HEAD_ROUNDS = 4, 40
+OWN = 2000  # inputs that the learner draws itself
 
 
 def phases(
-    ask: Ask, heads: int, tokens: int, dim: int, size: float, tolerance: float, rng: np.random.Generator
+    ask: Ask, own: Array, heads: int, size: float, tolerance: float, least_share: float
 ) -> Iterator[Estimate]:
-    """Yield what each phase estimates: ΣW, the hull, ΣW again, and Θ (m, d, d) of phase 6b from a random start.
+    """Yield what phases 1 to 4 estimate: ΣW, then the hull and ΣW by turns.
 
-    `size` is the root mean square of the labels, and `tolerance` that of the answers.
+    `own` (n, k, d) are inputs of the learner itself, `size` is the root mean square of the labels, `tolerance` that of
+    the answers, and less than `least_share` of the rows are too few.
     """
-    own = rng.choice([-1.0, 1.0], size=(OWN, tokens, dim))
     clip = CLIP * size
-    w = crude(ask, clip, tokens)
+    w = crude(ask, clip, own.shape[1])
     yield Estimate("crude", sum_w=w)
     for _ in range(ROUNDS):
-        hull = sculpt(ask, w, heads, tolerance)
+        hull = sculpt(ask, w, heads, tolerance, least_share)
         if hull is None:
             yield Estimate("sculpt")
             break
         yield Estimate("sculpt", hull=(hull.theta, hull.directions))
         w = refine(ask, hull, own, clip)
         yield Estimate("refine", sum_w=w)
-    yield Estimate("every head", theta=every(ask, own, heads, clip, rng))
+
+
+def inputs(tokens: int, dim: int, rng: np.random.Generator) -> Array:
+    """Draw the learner's own inputs (n, k, d), uniform signs."""
+    return rng.choice([-1.0, 1.0], size=(OWN, tokens, dim))
 
 
 def crude(ask: Ask, clip: float, tokens: int) -> Array:
@@ -59,7 +64,7 @@ def crude(ask: Ask, clip: float, tokens: int) -> Array:
     return w
 
 
-def sculpt(ask: Ask, w: Array, heads: int, tolerance: float) -> Hull | None:
+def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float) -> Hull | None:
     """Return the hull by averages over the rows of small tolerance; None if there are none.
 
     Of the thresholds the one is taken at which the tolerance of the rows and the noise of the answers, which grows as
@@ -73,9 +78,9 @@ def sculpt(ask: Ask, w: Array, heads: int, tolerance: float) -> Hull | None:
 
     share = np.maximum(ask(shares, 1.0), 0.0)
     errors = np.array(ETAS) + 2 * d * tolerance / np.maximum(share, 1e-12)
-    errors[share < LEAST_SHARE] = np.inf
+    errors[share < least_share] = np.inf
     best = int(np.argmin(errors))
-    if share[best] <= max(2 * tolerance, LEAST_SHARE):
+    if share[best] <= max(2 * tolerance, least_share):
         return None
     upper = np.triu_indices(d * d)
 
@@ -129,9 +134,10 @@ def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
     return _solved(ask(moments, 1.0), clip)
 
 
-def every(ask: Ask, own: Array, heads: int, clip: float, rng: np.random.Generator) -> Array:
+def every(ask: Ask, own: Array, heads: int, size: float, rng: np.random.Generator) -> Array:
     """Return Θ (m, d, d) by rounds of phase 6b from a random start: (m² + 2m)d² queries a round, more at two tokens."""
     _, k, d = own.shape
+    clip = CLIP * size
     theta = every_head.random_start(heads, d, rng)
     for _ in range(EVERY_HEAD_ROUNDS):
 

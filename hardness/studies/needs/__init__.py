@@ -1,7 +1,7 @@
 """The study `needs`: how many queries, of what tolerance, labels of m heads make necessary, and what is reached.
 
 From the top: the grid of games, the trials, what is proved, the lines of the article, its numbers, tables and figures.
-The trials of gradient learners, with their lines and figures, are in gradients.py.
+The trials of gradient learners, with their lines and figures, are in gradients.py, those on nice layers in nice.py.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from hardness.sq.bounds.batches import batch_queries, majority_mean
 from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.studies.games import game
-from hardness.studies.needs import gradients
+from hardness.studies.needs import gradients, nice
 from hardness.studies.needs.gradients import tolerance
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ BUDGET_HEADS, NAMED = (4, 8, 16, 32, 64), 32  # those of the table, and those th
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games, one a class, tolerance and strategy, and trials of gradient learners."""
+    """Return games, one a class, tolerance and strategy, and trials of learners."""
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
     games = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _parity(d, m, e)]
-    return [*games, *gradients.tasks(quick)]
+    return [*games, *gradients.tasks(quick), *nice.tasks(quick)]
 
 
 def _parity(d: int, m: int, exponent: float) -> list[Task]:
@@ -65,15 +65,17 @@ def _parity(d: int, m: int, exponent: float) -> list[Task]:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Play a game, or run a gradient learner."""
+    """Play a game, or run a learner."""
     kind = task.solver["kind"]
-    return gradients.TRIALS[kind](task, root) if kind in gradients.TRIALS else game(task, root, guard)
+    learners = gradients.TRIALS | nice.TRIALS
+    return learners[kind](task, root) if kind in learners else game(task, root, guard)
 
 
 def seconds(task: Task) -> float:
     """Return the predicted seconds of a trial."""
-    if task.solver["kind"] in gradients.TRIALS:
-        return gradients.seconds(task)
+    for learners in (gradients, nice):
+        if task.solver["kind"] in learners.TRIALS:
+            return learners.seconds(task)
     n, tau = int(task.params["dim"]) - 1, float(task.solver["tolerance"])
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
     per_query = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"], 0.0) * 2**n
