@@ -40,13 +40,14 @@ docs: .venv/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site
 	@echo "the site: build/site/index.html"
 
-# The pictures of examples/ and the outputs of its notebook, which the site shows.
+# The pictures of examples/ and of docs/gallery.md, and the outputs of the notebook, which the site shows.
 gallery: .venv/.installed-dev
 	@mkdir -p build/examples
 	@for file in examples/*.py; do \
 		(cd build/examples && MATPLOTLIBRC=../../examples SOURCE_DATE_EPOCH=0 ../../$(BIN)/python ../../$$file) || exit 1; \
 	done
 	@cp build/examples/*.svg examples/
+	cd docs/gallery && ../../$(BIN)/python ../making/gallery.py
 	$(BIN)/python tests/support/notebook.py examples/ray.ipynb
 
 dist: .venv/.installed-dev

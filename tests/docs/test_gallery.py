@@ -13,6 +13,8 @@ import nbformat
 import notebook
 import pytest
 
+from hardness import registry
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOK = ROOT / "examples" / "ray.ipynb"
@@ -60,6 +62,17 @@ def test_an_example_draws_the_picture_that_the_site_shows(path: Path, tmp_path: 
     drawn, shown = tmp_path / f"{path.stem}.svg", path.with_suffix(".svg")
     assert words(drawn) == words(shown) != []
     assert shown.stat().st_size < 60_000
+
+
+def test_the_gallery_has_a_picture_of_every_family(tmp_path: Path) -> None:
+    plt.switch_backend("agg")
+    with contextlib.chdir(tmp_path), plt.rc_context():
+        runpy.run_path(str(ROOT / "docs" / "making" / "gallery.py"), run_name="__main__")
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for name in registry.names("family", builtin=True):
+        shown = ROOT / "docs" / "gallery" / f"{name}.svg"
+        assert words(tmp_path / shown.name) == words(shown) != []
+        assert f"(gallery/{name}.svg)" in page
 
 
 @pytest.mark.slow
