@@ -46,13 +46,10 @@ def descend(
 ) -> Descent:
     """Let a learner descend by an oracle's answers until its values are right, or steps or queries run out.
 
-    `learner` is handed a function from tables h (q, 2^n) to what the oracle says of E[y h(v)] on informative rows, and
-    d. A row is one query at STAT(tolerance), a constant one none. It yields its values (2^n,) before every step, and
-    has learned a set S when their mean squared distance from χ_S is at most .1.
-
-    The window knows no secret and allows all sets at first. Every other oracle hides one set, drawn by the seed: `null`
-    then answers as if labels were coins where that is within the tolerance, and exactly elsewhere. `InputError` for
-    d above 18.
+    `learner` is handed d and a function from tables h (q, 2^n) to what the oracle says of E[y h(v)] on informative
+    rows: a row is one query, a constant one none. It yields its values (2^n,) before every step, and has learned a set
+    S when their mean squared distance from χ_S is at most .1. The window knows no secret; every other oracle hides one
+    set, drawn by the seed. Raises `InputError` for d above 18.
 
     >>> from itertools import repeat
     >>> right = repeat(bit_products(np.arange(16, dtype=np.uint64), np.uint64(15)).astype(float))

@@ -28,13 +28,10 @@ EXPLICIT = 2**22  # concepts of a list
 class GameResult:
     """One ended game.
 
-    `status` is solved; wrong; budget, where `max_queries` ended it; or stuck, where the strategy had no further query
-    and more than one concept was left.
-
-    `remaining` counts the concepts still possible, those of the same labels as one; `bound` is the proven lower bound
-    for that oracle (None: none is claimed) and `ratio` = queries/bound of a solved game. Games on parities against the
-    window have theorem B's floor, `exact_floor`, at tolerances where anything is identifiable (theory 2.7), and
-    `floor_ratio` = queries/exact_floor of a solved game.
+    `status` is solved; wrong; budget, where `max_queries` ended it; or stuck, where the strategy had no further query.
+    `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None: none is
+    claimed) and `ratio` = queries/bound of a solved game. `exact_floor` is theorem B's floor of games on parities
+    against the window (theory 2.7), and `floor_ratio` = queries/exact_floor of a solved game.
     """
 
     status: str
@@ -71,8 +68,7 @@ def play(
     """Play `strategy` against `oracle` at STAT(tolerance) until one concept is left or the queries run out.
 
     Both are names, plug-ins included, or the things themselves; `concepts` may be a family. `flip` is the probability
-    that a parity's sign is flipped (theory 1.2b). `InputError` for unknown names, a tolerance outside (0, 1], or a game
-    no rule is known for.
+    that a parity's sign is flipped (theory 1.2b). Raises `InputError` for what is no game.
 
     >>> from hardness.families.concepts import ParityConcepts
     >>> result = play(ParityConcepts(16, 4), "sign-batch", "window", 0.1)
@@ -138,12 +134,7 @@ def play_explicit(game: Setting, strategy: Strategy) -> GameCount:
 def bound_of(
     concepts: Concepts | Family, oracle: type[Oracle], tolerance: float, flip: float = 0.0
 ) -> float | None:
-    """Return the queries that any strategy needs against an oracle, None where nothing is proved.
-
-    `flip` is that of the family, if it has one.
-
-    Raises `InputError` for a family without a concept class.
-    """
+    """Return the queries that any strategy needs against an oracle, None where nothing is proved."""
     return oracle.bound(class_of(concepts), tolerance, flip or getattr(concepts, "flip", 0.0))
 
 
@@ -175,8 +166,8 @@ def rounds(
 ) -> Iterator[tuple[Query, float, NDArray[Any]]]:
     """Yield every query of an explicit game, its answer, and the concepts that all answers so far allow.
 
-    Until a concept is identified, none is left, the strategy gives up, or the queries run out. Bias, flips and the
-    short tables of certificates are what `asked` makes of a query; chains are one such game a block.
+    It ends when a concept is identified, none is left, the strategy gives up, or the queries run out. `asked` changes a
+    query: its bias, its flips.
 
     >>> from hardness.families.concepts import ParityConcepts
     >>> concepts = ParityConcepts(5, 2)
@@ -211,10 +202,7 @@ def class_of(concepts: Concepts | Family) -> Concepts:
 
 
 def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Strategy:
-    """Return a strategy by name: built in for this class, or a plug-in, which must know how to ask about the class.
-
-    A function is its own name. Raises `InputError` if there is none.
-    """
+    """Return a strategy by name, built in for this class or a plug-in; a function is its own name."""
     if not isinstance(strategy, str):
         return strategy
     known = STRATEGIES[concepts.kind]

@@ -1,8 +1,7 @@
 """The only access to a secret: oracles that answer queries, and the ledger that counts them.
 
 An oracle is one class: what it replies, and the lower bound that is proved against it. Adversaries know only the
-concepts still `live`, narrowed after each answer; honest oracles hide one secret out of them. Beside these statistical
-oracles stands `Membership`, whose learner chooses the inputs.
+concepts still `live`; honest oracles hide one secret. The learner of `Membership` chooses the inputs.
 """
 
 from abc import ABC, abstractmethod
@@ -64,10 +63,7 @@ def best_answer(means: NDArray[np.float64], tolerance: float) -> float:
 
 
 class Oracle(ABC):
-    """Answers queries and keeps the ledger. `live` are the concepts a secret may be; `rng` draws it and the noise.
-
-    Raises `InputError` for a query outside [-1, 1], with its index.
-    """
+    """Answers queries and keeps the ledger. `live` are the concepts a secret may be; `rng` draws it and the noise."""
 
     name: ClassVar[str]
     adversary: ClassVar[bool] = False
@@ -77,7 +73,10 @@ class Oracle(ABC):
         self._secret = live[rng.integers(len(live))]
 
     def answer(self, query: Query, tolerance: float) -> float:
-        """Return the answer at STAT(tolerance); adversaries then drop the concepts that it rules out."""
+        """Return the answer at STAT(tolerance); adversaries then drop the concepts that it rules out.
+
+        Raises `InputError` for a query outside [-1, 1], with its index.
+        """
         check_tolerance(tolerance)
         if not query.peak <= 1 + 1e-12:
             raise InputError(

@@ -1,8 +1,4 @@
-"""Queries: functions phi(X, F(X)) with values in [-1, 1], and their means under every concept.
-
-For the parity family phi = y h(v) 1{z_0 != 0} with y = chi_S(v): S-independent parts of a query carry nothing
-(theory 2.5a), and half of the inputs, z_0 = 0, carry no information on S.
-"""
+"""Queries: functions phi(X, F(X)) with values in [-1, 1], and their means under every concept (theory 2.5a)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -150,8 +146,8 @@ def character(mask: int) -> SignBatch:
 class SpanFunction(Correlational):
     """h = chi_base(v) f(t(v)): any f, float (2^r,), of r parities t_j(v) = 1{chi_{g_j}(v) = -1}.
 
-    For independent generators g_j its mean on the set base + sum_j c_j g_j is half the coefficient of f at c,
-    and 0 on every other set.
+    For independent generators g_j its mean on the set base + sum_j c_j g_j is half the coefficient of f at c, and 0 on
+    every other set.
 
     >>> query = SpanFunction(1, np.array([3, 6], np.uint64), np.array([1.0, 1.0, 1.0, -1.0]))
     >>> query.means(np.array([1, 2, 7, 4, 8], np.uint64)).tolist()
@@ -219,10 +215,9 @@ class Tabulated(Correlational):
 
 @dataclass(frozen=True)
 class Tables:
-    """A block of queries: rows of `values` (q, 2^n), each shifted and scaled to lie between -1 and 1 and reach both.
+    """A block of queries: rows of `values` (q, 2^n), not constant, each shifted and scaled to reach -1 and 1.
 
-    The mean of y is 0 under every non-empty set, so that the shift by a row's `middle` changes no mean, and a mean
-    times its row's `reach` is that of the row itself. Rows must not be constant.
+    The mean of y is 0 under every set, so a shift changes no mean, and a mean times its row's `reach` is the row's own.
     """
 
     values: NDArray[np.float64]
@@ -254,7 +249,7 @@ class Tables:
 def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """Return the rest of a vector over GF(2) after the rows of a basis, and the `code` of what was added to it.
 
-    Rows are (vector, code) in the order in which they were found: each has a lowest bit that no later one has.
+    Rows are (vector, code) as they were found: each has a lowest bit that no later one has.
     """
     for row, its_code in rows:
         if vector & row & -row:
@@ -290,8 +285,7 @@ def span_coordinates(
 class LevelTable:
     """phi = b(u, level) 1{z_0 != 0} on the rounding family: a table b (U, p) over public vectors and levels.
 
-    Its mean under w is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less what a uniform residue would give, so
-    that the null answer is 0.
+    Its mean under w is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less what a uniform residue would give.
 
     >>> concepts = RoundingConcepts(1, 2, 2)
     >>> LevelTable(concepts, np.array([[0.0, 0.0], [1.0, -1.0]])).means(concepts.elements()).tolist()

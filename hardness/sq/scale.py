@@ -86,10 +86,9 @@ def characters(game: Setting) -> GameCount | None:
 def sign_batch(game: Setting) -> GameCount | None:
     """Play sign batches (theory 2.5e) of live sets in random order against the window.
 
-    Three ways to know the means of a batch: linearly independent sets (`independent_batches`, exact), if
-    the class has rank enough for a full batch; else sets that agree outside a small window of coordinates, by a
-    transform on the window (`window_batches`, exact), while groups of such sets fill a batch; and for
-    the rest, if K <= 255, samples enough that certified intervals decide every live set (`_certified_batch`).
+    The means of a batch are known in three ways: of independent sets by `independent_batches`; of sets that agree
+    outside a small window of coordinates by a transform on it, `window_batches`; and for K <= 255 by samples enough
+    that certified intervals decide every live set, `_certified_batch`.
     """
     if game.oracle is not Window:
         return None
@@ -169,10 +168,7 @@ def _certified_batch(
 
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
-    """Return the bits of the first windows: the most whose transforms (six a query, 0.4 ns a butterfly) take a second.
-
-    At least so many that chance means, 2^-(bits/2)/2, stay far below the tolerance, and all of a small cube.
-    """
+    """Return the bits of the first windows: the most whose transforms take a second, all of a small cube."""
     bits = 16
     while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
         bits += 1
@@ -223,10 +219,8 @@ def _window_round(
 def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
     """Play sign batches that are linearly independent over GF(2); return (live, queries).
 
-    `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` says what a batch of odd K costs:
-    1 the minority signs, 2 whichever of the plus sets, minus sets and the rest are not the largest part,
-    0 not decided here. Why that is exact is argued in `batch_modes`; it needs the xor of all K
-    sets to be no live set, ensured by giving that xor another size than s. The queue keeps its live sets at
+    `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` is what `batch_modes` says of a batch of odd
+    K, which needs the xor of all K to be no live set: it is given another size than s. The queue of live sets is at
     head..tail.
     """
     capacity = pool.size
@@ -328,13 +322,11 @@ def window_batches(
 ) -> Any:
     """Play sign batches inside groups of sets that agree outside a window of `bits` coordinates.
 
-    `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled; `live` counts the
-    live sets of the whole class. A batch from one group has the spectrum of a function on the window, zero
-    for every other set (the common part is a character that cancels from all products), so one transform of
-    2^bits integers gives every live mean exactly: a_S = c / 2^(bits+1). The window's `length` is in
-    units of c. With dependent sets the means scatter: of the batches as large as `mode` says (at most `cap`), two
-    more and two fewer, the one that loses most is asked. A group is left once it is smaller than `smallest` and a
-    batch. Marks the dead in `alive` uint8; returns (live, queries, the next cap).
+    `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled; `live` counts the live sets
+    of the whole class. One transform of 2^bits integers gives every mean of a group's batch exactly, c / 2^(bits+1),
+    and every other set has the mean 0; `length` is the window in units of c. Of batches as large as `mode` says (at
+    most `cap`), two more and two fewer, the one that loses most is asked. A group is left once it is smaller than
+    `smallest` and a batch. Marks the dead in `alive` uint8; returns (live, queries, the next cap).
     """
     table = np.empty(1 << bits, np.int32)
     queries = 0

@@ -1,8 +1,7 @@
 """Statistical-query algorithms: which query to ask next, given the concepts that are still possible.
 
-A strategy yields queries and is sent the concepts still possible after each answer; it ends when it has nothing more
-to ask, and never sees the secret. Concepts are masks of sets (count,) uint64, rows of a listed class (count,), or
-secrets of rounding (count, n) int16. Those of `hardness.exact` are found by name, as a user's own are.
+A strategy yields queries and is sent the concepts still possible after each answer; it never sees the secret. Concepts
+are masks of sets (count,) uint64, rows of a listed class (count,), or secrets of rounding (count, n) int16.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -138,7 +137,7 @@ def batch(live: Masks, size: int, rng: Random) -> SignBatch:
 def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Ask bent functions on blocks of 4^r sets: one of each of 2r pairs {2i, 2i+1}, |a_S| = 2^-r/2 > 2 tau.
 
-    Means above 2 tau in size leave no window that holds a member and the rest: the whole block falls (theory 2.5e).
+    No window holds a member and the rest: the whole block falls (theory 2.5e).
     """
     rank = bent_rank(2 * tolerance)
     split = np.bitwise_count(_split(live, concepts.n)).astype(int)
@@ -154,10 +153,7 @@ def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
 
 
 def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask the best of sign batches and bent blocks with |a_S| > tau, by their exact loss to the window.
-
-    A fresh block of 4^r sets loses its smaller side, 6 of 16 or 28 of 64: for tau just below 2^-r/2 more than a batch.
-    """
+    """Ask the best of sign batches and bent blocks with |a_S| > tau, by their exact loss to the window."""
     rank = bent_rank(tolerance)
 
     def candidates(live: Masks, idle: int) -> list[Query]:
@@ -201,9 +197,8 @@ def block(mask: int, rank: int, n: int, shift: int = 0) -> SpanFunction:
 def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Ask the best, by exact loss, of a sign batch and of all live sets at once, each aimed at a mean of its own.
 
-    By Parseval the squares of k means sum to at most 1/4, so that they fill a range of about 1/sqrt(k), and an answer
-    keeps a share of about tau sqrt(k). Of sets too many for that a part is spread. The last queries read off single
-    sets: at a tolerance small enough the first one does. Raises `InputError` for more than 24 bits.
+    By Parseval k means fill a range of about 1/sqrt(k), so an answer keeps a share of about tau sqrt(k). Of sets too
+    many for that a part is spread. Raises `InputError` for more than 24 bits.
 
     >>> from hardness.sq.game import play
     >>> [play(ParityConcepts(10, 3), "spread", "window", tau).queries for tau in (0.1, 0.02, 0.0002)]
@@ -361,9 +356,8 @@ def rounding_gradient(concepts: RoundingConcepts, live: Elements, tolerance: flo
 def rounding_adaptive(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
     """Ask the best of many votes by exact loss on a sample: of secrets, of near ones, and what ascent makes of them.
 
-    The variance of a_w over secrets is capped (theory 2.6), so what counts is to gather it in few large means: climb
-    sum_w a_w^4. It is convex in the table, so the signs of its gradient, a vote of all secrets with weights a_w^3,
-    never lower it; the votes of near secrets, whose labels agree, join. Or all that move by tau/2 vote alike.
+    The variance of a_w over secrets is capped (theory 2.6), so the ascent gathers it in few large means: it climbs
+    sum_w a_w^4, which is convex in the table, by votes of all secrets with weights a_w^3.
     """
     unit = np.eye(concepts.n, dtype=np.int16)
     steps = np.concatenate([0 * unit[:1], unit, -unit])

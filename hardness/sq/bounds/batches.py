@@ -1,7 +1,4 @@
-"""What a sign batch of independent sets moves and what the window adversary loses by it: arithmetic of theory 2.5e.
-
-Theorems, strategies and games at scale all count with these numbers, so that they stand among the bounds.
-"""
+"""What a sign batch of independent sets moves and what the window loses by it: arithmetic of theory 2.5e."""
 
 from fractions import Fraction
 from math import ceil, comb, pi
@@ -37,18 +34,15 @@ def majority_mean(size: int) -> float:
 
 
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
-    """Return what the window does to a sign batch of K <= rank independent sets: array (rank+1,) over K.
+    """Return what the window does to a sign batch of K <= rank independent sets: array (rank+1,) over K (theory 2.5e).
 
-    For sets independent over GF(2) their characters are K independent fair bits, so sign(sum eps_i chi_i) is a
-    majority. Its mean on member i is eps_i a with a = C(K-1,(K-1)/2) 2^-K; on the xor of j members it is 0 (j even),
-    at most a/(K-2) in size (odd j in 3..K-2, a ratio of binomials), +-a (j = K); on every other set it is 0. Hence:
+    The characters of independent sets are fair bits, so the batch is a majority: its mean on member i is eps_i a,
+    a = C(K-1,(K-1)/2) 2^-K, on the xor of j members 0 (j even) or at most a/(K-2) in size (odd j in 3..K-2), and 0 on
+    every other set. The xor of all K is kept out of the class. So
 
-    1. a > tau and a + a/(K-2) <= 2 tau: no window holds both signs of a, and [a - 2 tau, a] holds everything but -a;
-       so the best window loses exactly the smaller sign class, (K-1)/2 members.
-    2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: [-tau, tau] holds everything but the members, and a window with a
-       member holds none of the rest; the largest of the three classes survives.
+    1. a > tau and a + a/(K-2) <= 2 tau: the best window loses exactly the smaller sign class, (K-1)/2 members.
+    2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: the largest of the + members, the - members and the rest survives.
     0. Otherwise the small means would have to be known; such K are not used.
-    (No small means exist for K <= 3. The caller keeps the xor of all K out of the class.)
     """
     modes = np.zeros(rank + 1, np.int64)
     tau, a = Fraction(tolerance), Fraction(1, 2)
@@ -78,9 +72,8 @@ def best_batch(mode: Any, cap: Any, live: Any) -> Any:
 def batch_queries(concepts: int, tolerance: float, rank: int = LARGEST_BATCH) -> int | None:
     """Return the queries against the window if every sign batch loses what `batch_modes` says, end game included.
 
-    The floor of theory 2.5e, (N - 1)/floor(K/2), leaves the end game out: fewer than K live concepts are halved, later
-    split in three, log2 K queries that the floor counts as two. No batch of other than K sets does better on the way.
-    None where batches lose nothing. `rank` is the most sets that a batch may take.
+    None where batches lose nothing. `rank` is the most sets that a batch may take. The floor (N - 1)/floor(K/2) of
+    theory 2.5e leaves the end game out: fewer than K live concepts take about log2 K queries more.
 
     >>> batch_queries(8008, 0.05), round(8007 / (batch_size(0.05) // 2), 1)
     (262, 258.3)

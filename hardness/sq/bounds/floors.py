@@ -1,8 +1,7 @@
 """Floors of the queries that identify a parity for sure, in integers: lemma L and theorem B (theory 2.7).
 
-V is the least number of queries that surely leaves one parity of a class, whatever a valid oracle answers (the
-hardest oracle); G the least number against the greedy best-window oracle. Every floor here is a floor of both, for
-deterministic learners that must be certain. A tolerance is read as its decimal: 0.1 is 1/10.
+V is the least number of queries that surely leaves one parity, whatever a valid oracle answers; G that against the
+greedy window. Every floor here is a floor of both. A tolerance is read as its decimal: 0.1 is 1/10.
 """
 
 from bisect import bisect_left
@@ -64,9 +63,8 @@ def strict_floor(concepts: int, tolerance: float | Fraction) -> int:
 def least_distance(c: int) -> int:
     """Return eta(c): E(|Z| - c)^2 is at least this for a balanced signed sum Z of distinct characters (theorem B).
 
-    Z is even and Z = 0 at the origin. Binary digits of Z/2 are polynomials over F_2 of degree 1, 2, 4 in the input,
-    and a polynomial of degree r that is not 0 holds on at least 2^-r of the cube. So Z is not c mod 4, 8 or 16 often
-    enough, where c is 2 mod 4, 4 mod 8 or 8 mod 16.
+    Binary digits of Z/2 are polynomials over F_2 of degree 1, 2, 4, and one of degree r that is not 0 holds on at least
+    2^-r of the cube: so Z is not c mod 4, 8 or 16 often enough.
     """
     return 1 if c % 2 else {1: 2, 2: 4, 4: 4}.get((c & -c) // 2, 0)
 
@@ -74,8 +72,7 @@ def least_distance(c: int) -> int:
 def max_separation(e: int) -> Fraction:
     """Return an upper bound of T(e): at this tolerance no query loses e of 2e or more parities (theorem B).
 
-    e pairs come apart by E|Z|/2 in all, and 2c|Z| = Z^2 + c^2 - (|Z| - c)^2 for every c: so T(e) is at most
-    (2e + c^2 - eta(c))/(8ce), at c = 2 and 4 (e + 1)/(8e) and (e + 6)/(16e). For e = 5 it is `FIVE`.
+    T(e) is at most (2e + c^2 - eta(c))/(8ce) for every c; for e = 5 it is `FIVE`.
 
     >>> [str(max_separation(e)) for e in (1, 2, 3, 4, 5, 6, 8, 30)]
     ['1/4', '3/16', '1/6', '5/32', '13/96', '1/8', '7/64', '1/16']
@@ -104,8 +101,7 @@ def last(holds: Callable[[int], bool]) -> int:
 def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
     """Return 1/e*, the limit of V/N as n grows, N = C(n, s) and s = `size` fixed; None where that is not proved.
 
-    The floor is theorem B's, the strategy theorem D's (theory 2.7). For [13/96, 11/80) it rests on the computer's proof
-    of T(5). None too from tolerance 1/4 on, where V is infinite.
+    The floor is theorem B's, the strategy theorem D's (theory 2.7).
 
     >>> [str(asymptotic_ratio(s, 0.1)) for s in (3, 4)], [str(asymptotic_ratio(4, tau)) for tau in (0.2, 0.14, 0.09)]
     (['None', '1/9'], ['1', '1/4', 'None'])
@@ -120,10 +116,9 @@ def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
 def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
     """Return theorem B's floor f of V and of G, for every class of so many parities, by one recursion (theory 2.7).
 
-    f(1) = 0 and f(k) = 1 + f(w), w the least size that theory allows a query to leave of k: at least k - e* (of
-    2e* + 2 or more), and such that w round-robin chains of the k means, gaps above 2 tau, fit into sum a_S^2 <= 1/4:
-    the sum of r(r^2 - 1) over their lengths is below 3/(4 tau^2) (lemma L). Raises `InputError` where nothing is
-    identifiable (tolerance 1/4 and above).
+    f(1) = 0 and f(k) = 1 + f(w), w the least size that a query may leave of k: at least k - e* (of 2e* + 2 or more),
+    and such that w round-robin chains of the k means fit into sum a_S^2 <= 1/4. Raises `InputError` from tolerance 1/4
+    on.
 
     >>> [exact_floor(4845, tau) for tau in (0.2, 0.16)], [exact_floor(8008, tau) for tau in (0.12, 0.1, 0.05)]
     ([4844, 1615], [1336, 891, 169])

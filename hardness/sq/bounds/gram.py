@@ -24,8 +24,7 @@ SOURCES = {
 class Eigenvalue:
     """The largest x' Gamma x over unit vectors x orthogonal to the constant one lies between `low` and `high`.
 
-    `exact`: of the Gram matrix over all inputs, up to rounding, which both ends leave room for. Else from a sample of
-    inputs, each end wrong with probability at most `DOUBT`.
+    `exact`: over all inputs, up to rounding. Else from a sample, each end wrong with probability at most `DOUBT`.
     """
 
     low: float
@@ -35,14 +34,7 @@ class Eigenvalue:
 
 @cache
 def eigenvalue(concepts: ListedConcepts) -> Eigenvalue:
-    """Return lambda of a class (theory 2.8). Raises `InputError` beyond 2,048 concepts.
-
-    From M sampled inputs v, with f(v) the labels of all N concepts less their mean, and L = ln(1/`DOUBT`). Above: at
-    the unit vector x that attains lambda, (x'f(v))^2 lies in [0, N] and has the mean lambda; by the lower tail of sums
-    of non-negative variables the eigenvalue that the sample shows is below lambda - sqrt(2 N lambda L/M) with
-    probability at most `DOUBT`. Below: a vector that is good on one half of the inputs, by Bernstein's inequality on
-    the other half.
-    """
+    """Return lambda of a class, exact or from a sample (theory 2.8). Raises `InputError` beyond 2,048 concepts."""
     size, inputs = concepts.table.shape
     if size > LISTED:
         raise InputError(f"the Gram matrix of {size} concepts is not decomposed; list at most {LISTED}")
@@ -86,10 +78,7 @@ def _direction(gram: NDArray[np.float64]) -> NDArray[np.float64]:
 def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, float]:
     """Return the queries that any strategy needs against the window, by name; absent where nothing is proved.
 
-    `window`: 8 tau^2 (N - 1)/lambda, for certain identification. `strict`: in integers. Source: theory 2.8.
-
-    Proof sketch. Given X the label takes two values, so a query has the means const + <b, f_S>/2 with |b| <= 1; their
-    sum of squares about the mean is at most lambda/4, and by lemma L a query loses e with 2 tau^2 e < lambda/4.
+    `window`: 8 tau^2 (N - 1)/lambda, for certain identification; `strict`: in integers (theory 2.8).
     """
     check_tolerance(tolerance)
     size, top = concepts.size, eigenvalue(concepts).high

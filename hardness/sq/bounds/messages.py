@@ -1,7 +1,6 @@
 """Lower bounds on examples for learners that keep little of each one: theorem M of theory 2.10, in numbers.
 
-Every number counts informative examples (open gates; the layer gives twice as many rows) and is rounded down. None is
-about statistical queries: the learner sees examples, but keeps a short message or a noisy gradient of each.
+Every number counts informative examples (open gates; the layer gives twice as many rows) and is rounded down.
 """
 
 from decimal import ROUND_FLOOR, Context, Decimal, getcontext, localcontext
@@ -18,17 +17,11 @@ MOST_BITS = 10**6  # of a message
 
 
 def examples_needed(concepts: int, rho: float | Decimal, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down: theorem M of theory 2.10, ours.
+    """Return N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down: theorem M of theory 2.10, proved there.
 
-    Of each informative example (v, y) the learner keeps a message from a channel K(. | v, y), chosen from earlier
-    messages; whoever names one of N equally likely sets with probability P needs so many. `rho` bounds the integral
-    over messages g of E_v k_odd^2/p0, k_odd = (k(g|v,1) - k(g|v,-1))/2, p0 the law of g if labels are coins. Labels
-    are flipped with probability `flip`. 0 for P < 1/N. Raises `InputError` for what is no probability.
-
-    Proof sketch. Under S the message has the law p0 (1 + x_S), and Bessel's inequality in v gives
-    sum_S E_0 x_S^2 <= (1 - 2 eta)^2 rho. The likelihood ratio L of a transcript gains at most E_0 x_S^2 of the
-    potential u(L) = (1 - sqrt L)^2 (0 for L > 1) a message, and the total variation from the null law is
-    E_0[2 sqrt u - u], concave: Jensen over S, and P <= 1/N + mean total variation.
+    Of each informative example the learner keeps a message from a channel chosen from earlier messages; whoever names
+    one of N equally likely sets with probability P needs so many. `rho` bounds the information of a message; labels are
+    flipped with probability `flip`. 0 for P < 1/N. Raises `InputError` for what is no probability.
     """
     _check(success, flip)
     with localcontext(Context(prec=DIGITS + len(str(concepts)))):
@@ -40,10 +33,8 @@ def examples_needed(concepts: int, rho: float | Decimal, success: float = 0.9, f
 
 
 def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return informative examples that a learner needs which keeps `bits` bits of each, rho = 2^(bits - 1).
-
-    |k_odd| <= 1/2 and |k_odd| <= k_even for each of the 2^bits messages, so rho <= 2^bits/2 (theory 2.10). Testing the
-    sets in turn, one bit an example, meets it up to a factor 4.
+    """Return informative examples that a learner needs which keeps `bits` bits of each, rho = 2^(bits - 1) (theory
+    2.10).
 
     >>> message_examples(184_756), message_examples(184_756, flip=0.1), message_examples(184_756, bits=4)
     (86379, 134967, 10797)
@@ -53,15 +44,10 @@ def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: f
 
 
 def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return N kappa^2 exp(-4.5/kappa^2)/(1 + 4/kappa^2) (1 - sqrt(1 - P + 1/N))^2, rounded down: theory 2.10, ours.
+    """Return the informative examples, batch size times steps, that clipped gradients with noise need (theory 2.10).
 
-    Informative examples, batch size times steps, that any optimiser needs which sees gradients of single examples
-    clipped to norm G, averaged over a batch of B, plus Gaussian noise of standard deviation kappa G/sqrt(B) an entry;
-    any architecture and schedule, a number of steps fixed beforehand.
-
-    Proof sketch. The noise is split over the batch, s = kappa G an example. By Jensen p0 is at least a Gaussian about
-    the mean gradient times exp(-1/(2 kappa^2)); the chi-square integral of two Gaussians, by Taylor, at most
-    exp(4/kappa^2) (1 + 4/kappa^2) times |difference of the means|^2/(4 s^2), whose mean is at most 1/kappa^2.
+    Gradients of single examples are clipped to norm G and averaged over a batch of B, with Gaussian noise of standard
+    deviation kappa G/sqrt(B) an entry; any architecture and schedule, a number of steps fixed beforehand.
     """
     return examples_needed(concepts, gradient_information(kappa), success, flip)
 

@@ -28,17 +28,11 @@ SOURCES = {
 
 
 def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
-    """Return queries that any strategy needs against the best window: 8 tau^2 (p N - 1). Ours, theory 2.5.
+    """Return queries that any strategy needs against the best window: 8 tau^2 (p N - 1). Proved in theory 2.5.
 
-    For the parity family with P(z_0 != 0) = 1/2, any query phi(X, F(X)) in [-1, 1] and STAT(tau); p is the success
-    probability over a uniform hidden set (1: identification; the learner may be randomised). Labels flipped with
-    probability `flip` shrink every a_S by 1 - 2 flip, as if the tolerance were that much larger (theory 1.2b).
-
-    Proof sketch. Given X the label takes two values, so E phi = const + a_S with a_S = <b', chi_S>, |b'| <= 1/2: by
-    Parseval sum a_S^2 <= 1/4. If the best window loses e of the k live concepts, w = k - e, their sorted means satisfy
-    a_(j+w) - a_(j) > 2 tau. Split the indices mod w into w chains (lemma L): a chain of r has a sum of squares about
-    its mean of at least 2 tau^2 (r - 1), so 2 tau^2 e < 1/4 and a query loses fewer than 1/(8 tau^2). In integers, and
-    with what more is known: `floors.strict_floor`, `floors.exact_floor`.
+    Any query phi(X, F(X)) in [-1, 1]; p is the success probability over a uniform hidden set. Labels flipped with
+    probability `flip` are as a tolerance 1/(1 - 2 flip) times as large (theory 1.2b). In integers:
+    `floors.strict_floor`.
 
     >>> round(window_bound(1001, 0.1), 1)
     80.0
@@ -47,19 +41,14 @@ def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: fl
 
 
 def null_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
-    """Return queries that any strategy needs against the null adversary: 4 tau^2 (p N - 1). Source: theory 2.5(b).
-
-    Answering E a, which does not depend on S, loses the concepts with |a_S| > tau: at most 1/(4 tau^2) by
-    Parseval. The classical bound for parities (Kearns; Blum et al. 1994), with the factor P(z_0 != 0) = 1/2.
-    """
+    """Return queries that any strategy needs against the null adversary: 4 tau^2 (p N - 1). Source: theory 2.5(b)."""
     return 4 * (tolerance / (1 - 2 * flip)) ** 2 * (success * concepts - 1)
 
 
 def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
     """Return (N t^2 - 1)/2 correlational queries at t = 2 tau, the tolerance on the half of the inputs that tells.
 
-    Szorenyi, ALT 2009, Theorem 2, for N concepts with pairwise |correlation| <= 1/N; needs N t^2 > 1 and t <=
-    1, and counts the final hypothesis as a query. None where it does not apply.
+    Szorenyi, ALT 2009, Theorem 2: needs N t^2 > 1 and t <= 1, and counts the final hypothesis. None elsewhere.
     """
     t = 2 * tolerance
     return (concepts * t**2 - 1) / 2 if t <= 1 and concepts * t**2 > 1 else None
@@ -68,9 +57,8 @@ def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
 def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
     """Return N^(1/3)/2, the queries to learn to error below 1/2 - 1/N^3.
 
-    Blum, Furst, Jackson, Kearns, Mansour, Rudich, STOC 1994, Definition 2 (pairwise |correlation| <= 1/N^3:
-    parities have 0) and Theorem 12: needs N >= 16 and tolerance >= N^(-1/3); tau is the smallest of the
-    scales in use, so the condition holds on all of them. None where it does not apply.
+    Blum, Furst, Jackson, Kearns, Mansour, Rudich, STOC 1994, Theorem 12: needs N >= 16 and tolerance >= N^(-1/3). None
+    elsewhere.
     """
     root = round(concepts ** (1 / 3), 12)
     return root / 2 if concepts >= 16 and tolerance * root >= 1 else None
@@ -79,9 +67,7 @@ def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
 def parity_sda(concepts: int, average: float) -> int:
     """Return SDA(g) of the parity family: ceil((N-1)/floor(1/(2g))) - 1 for g < 1/2 (theory 2.4; 0: no bound).
 
-    Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017. Reference: a uniform label on
-    z_0 != 0; then correlations are delta/2, a subfamily of k averages 1/(2k), so it is
-    below g iff k > 1/(2g).
+    Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017.
     """
     if average >= 0.5:
         return 0
@@ -91,8 +77,7 @@ def parity_sda(concepts: int, average: float) -> int:
 def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:
     """Return lower bounds on queries at STAT(tolerance) by the adversary's name; one that says nothing is absent.
 
-    Parities flipped with probability `flip` (theory 1.2b): theory 2.5. Rounding: theory 2.6, for ideal labels or those
-    of M heads. Listed classes: theory 2.8, the window alone.
+    Parities flipped with probability `flip`: theory 2.5; rounding: 2.6; listed classes: 2.8, the window alone.
     """
     return ADVERSARIES[concepts.kind](concepts, tolerance, flip)
 
@@ -123,8 +108,7 @@ ADVERSARIES: dict[str, Callable[[Any, float, float], dict[str, float]]] = {
 def parity_bounds(concepts: ParityConcepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:
     """Return every bound that applies to the parity family at STAT(tolerance), by name; the others are absent.
 
-    Flips (`flip`) raise window and null; the bounds of the literature stay as they are without, and true. SDA is
-    taken at g = tau^2/3, for tau <= 1/2, where VSTAT(1/(3g)) is at least as strong as STAT(tau) (theory 2.4).
+    Flips raise window and null alone. SDA is taken at g = tau^2/3, for tau <= 1/2 (theory 2.4).
 
     >>> sorted(parity_bounds(ParityConcepts(14, 4), 0.11))
     ['bfjkmr', 'null', 'sda', 'szorenyi', 'window']
@@ -143,9 +127,6 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 def entropy_floor(concepts: int, tolerance: float) -> float:
     """Return log2 N over the bits of an answer: what even an exact oracle that rounds to multiples of 2 tau needs.
-
-    Means lie in [-1/2, 1/2] (P(z_0 != 0) = 1/2), so an answer is one of 2 floor(1/(4 tau) + 1/2) + 1 values. Far below
-    the adversaries' bounds: it is the oracle's adversity, not the entropy, that costs queries.
 
     >>> round(entropy_floor(1001, 0.05), 2)
     2.88
@@ -171,8 +152,7 @@ def krawtchouk(s: int, k: int) -> list[int]:
 def head_limited_parity(s: int, m: int) -> tuple[Fraction, list[Fraction]]:
     """Return the parity of s bits that m <= s heads compute: right on m+1 middle levels, constant outside (2.2, diag).
 
-    Returns (E (h - chi)^2, [h^(k) for k = 0..s]), exact: h is symmetric, so its coefficient depends on k alone. A
-    low-degree learner sees every h^(k) with 0 < k < s; Parseval says sum_k C(s, k) h^(k)^2 = 1.
+    Returns (E (h - chi)^2, [h^(k) for k = 0..s]), exact: h is symmetric, so its coefficient depends on k alone.
     """
     h, coefficients = _levels(s, m), []
     error = Fraction(sum(comb(s, N) * (h[N] - (-1) ** N) ** 2 for N in range(s + 1)), 2**s)
@@ -185,8 +165,7 @@ def head_limited_parity(s: int, m: int) -> tuple[Fraction, list[Fraction]]:
 def top_eigenvalue(n: int, s: int, mu: float) -> float:
     """Return λ(μ) of theory 2.9: the top eigenvalue, off the constants, of Γ_SS' = μ^|S⊕S'| on the s-sets of n bits.
 
-    Γ belongs to the Johnson scheme; this is its eigenvalue of j = 1, a sum of non-negative terms. λ(0) = 1 exactly.
-    Raises `InputError` unless 1 <= s <= n - 1 and 0 <= μ <= 1.
+    λ(0) = 1 exactly. Raises `InputError` unless 1 <= s <= n - 1 and 0 <= μ <= 1.
     """
     if not 1 <= s < n:
         raise InputError(f"the spectrum of sets of {s} out of {n} bits needs 1 <= s <= n - 1")

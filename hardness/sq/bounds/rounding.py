@@ -22,8 +22,7 @@ FEW_HEADS = (
 def collision_factor(concepts: RoundingConcepts) -> float:
     """Return 1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
 
-    diag: 2^n, for every q >= 2. dot: z and -z determine each other, sum over {z, -z} of P^2 <= 2 (3/8)^n, for
-    odd q; for even q vectors of equal support are dependent, mass 2^-n each: 2^n.
+    2^n for diag and for even q; for dot and odd q z and -z determine each other, and sum P^2 <= 2 (3/8)^n.
     """
     if concepts.gadget == "diag" or concepts.q % 2 == 0:
         return 2.0**concepts.n
@@ -33,17 +32,8 @@ def collision_factor(concepts: RoundingConcepts) -> float:
 def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 1.0) -> float:
     """Return 8 tau^2 V (p - c q^-n) queries against the window (half of it: the null one), V = `collision_factor`.
 
-    c = `alike` counts the secrets that a learner need not tell apart (theory 2.6, ours).
-
-    Unconditional, any STAT(tau) query phi(X, F(X)) in [-1, 1]; w uniform in Z_q^n, label any function of <w,
-    u> mod q. That rounded labels are pairwise independent and so hard for statistical queries is known (Chen,
-    Gollakota, Klivans, Meka, NeurIPS 2022); the best-window constant and those of {0,1}^n and {-1,0,1}^n are
-    this lab's.
-
-    Proof sketch. Two distinct non-zero vectors of {0,1}^n have a 2x2 minor +-1, so for random w the pair
-    (<w,u>, <w,u'>) is uniform on Z_q^2: Var_w a_w = sum_u P(u)^2 Var_w g(u, f_w(u)) <= 1/(4 V). Sums of squares about
-    the mean of any set of live secrets are at most q^n Var_w a_w, so by lemma L (`bounds.parity.window_bound`,
-    `floors.strict_floor`) a query loses e secrets with 2 tau^2 e < q^n/(4 V): an integer below q^n/(8 tau^2 V).
+    c = `alike` counts the secrets that a learner need not tell apart. Any STAT(tau) query, w uniform in Z_q^n, label
+    any function of <w, u> mod q; proved in theory 2.6 by lemma L and pairwise independence.
 
     >>> round(window_bound(RoundingConcepts(8, 5, 2), 0.1), 2)
     20.48
@@ -73,9 +63,8 @@ def _enumerable(concepts: RoundingConcepts) -> bool:
 
 @cache
 def alike(concepts: RoundingConcepts) -> int:
-    """Return the most secrets that give the same labels to every public vector, in classes small enough for a game.
-
-    Else 1, for who must name the secret.
+    """Return the most secrets that give the same labels to every public vector, in classes small enough for a game;
+    else 1.
     """
     if (concepts.q == concepts.p and concepts.heads is None) or not _enumerable(concepts):
         return 1
@@ -94,8 +83,8 @@ def error_masses(concepts: RoundingConcepts) -> NDArray[np.float64]:
 def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64]:
     """Return the law of -log2 |phi(v)|, v uniform in Z_q^n, `bins` to a bit, rounded down: |phi| is bounded above.
 
-    phi(v) = E exp(2 pi i <v, u>/q) is prod |cos(pi v_j/q)|, squared for dot (theory 2.1). By additions: a transform's
-    rounding noise would fake large dimensions.
+    phi(v) is prod |cos(pi v_j/q)|, squared for dot (theory 2.1). By additions: a transform's rounding noise would fake
+    large dimensions.
     """
     power = 1 if gadget == "diag" else 2
     # Beyond three times the typical size (and 64 bits) only "small" matters; the last bin says so from above.
@@ -124,12 +113,9 @@ def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | Non
 
 
 def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) -> float | None:
-    """Return log2 SDA(g) of the true p-level labels, for prime q, from the cosine spectrum. Ours (theory 2.4).
+    """Return log2 SDA(g) of the true p-level labels, from the cosine spectrum (theory 2.4).
 
-    With h_y = 1{level = y}/pi(y) - 1 on Z_q, the chi-square correlation of w and w' is sum_y pi(y) E h_y
-    h_y'/2 = 1/2 sum_y pi(y) sum_{a,b != 0} h^_y(a) h^_y(b) phi(aw + bw'), and for a prime q each (a, b)
-    permutes the rows: any D' averages at most L/2 times the mean of the top |D'| phi, L = sum_y pi(y) (sum_{a
-    != 0} |h^_y(a)|)^2. None for composite q (the permutation fails) or where it says nothing.
+    None for composite q, where the argument fails, and where it says nothing.
     """
     q = concepts.q
     if any(q % k == 0 for k in range(2, floor(sqrt(q)) + 1)):
@@ -143,10 +129,8 @@ def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) 
 def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float | str | None]:
     """Return every bound that applies at STAT(tolerance), by name; `sda` is absent where it does not apply.
 
-    With `heads`, the labels are those of M heads: ideal but for a mass `error_mass`, eps, of the open inputs on a share
-    `share`, pi_1, of the secrets; the bounds have tau - eps and pi_1 (theory 2.6). Where no such pair with eps < tau is
-    proved, all four are None and `reason` says why. SDA, at g = tau^2/3 (theory 2.4), is larger than the window's bound
-    in many dimensions only.
+    With `heads` the labels are ideal but for a mass `error_mass`, eps, on a share `share`, pi_1, of the secrets; the
+    bounds have tau - eps and pi_1 (theory 2.6). Where no such pair is proved all four are None, and `reason` says why.
 
     >>> {name: round(bound) for name, bound in rounding_bounds(RoundingConcepts(24, 97, 2), 0.1).items()}
     {'window': 1342177, 'null': 671089, 'sda': 25}
@@ -175,8 +159,7 @@ def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, 
 def right_labels(concepts: RoundingConcepts) -> tuple[float, float] | None:
     """Return (pi_1, eps), a share of the secrets and the error mass of their labels at most, or None if none is proved.
 
-    The pair is the best one at tolerance 1/2, from which on one answer is valid for all secrets, as all means lie in an
-    interval of length 1. It depends on public parameters alone.
+    The pair is the best one at tolerance 1/2, and depends on public parameters alone.
     """
     share, mass = _truncated(concepts, 0.5)
     return (share, mass) if mass < 0.5 and share > float(concepts.q) ** -concepts.n else None
@@ -190,10 +173,8 @@ def _truncated(concepts: RoundingConcepts, tolerance: float) -> tuple[float, flo
 def truncation(concepts: RoundingConcepts, tolerance: float, heads: int) -> tuple[float, float]:
     """Return (share of secrets, eps) with the largest 8 (tau - eps)^2 share: labels of M heads ideal but for mass eps.
 
-    In a class small enough for it the error mass of every secret is computed. In others the M changes nearest the mean
-    reach at least T = (M - p - 1) q/(2p) from it; by Hoeffding P(|t - mean| >= T) <= 2 exp(-2 T^2/W), W = sum w^2
-    (diag; 4 W for dot), and the share with W <= B comes from its exact distribution over secrets, w^2 rounded up to a
-    grid. Proved for all M, much weaker than the instance's own error mass.
+    Exact in a small class. In others by Hoeffding: P(|t - mean| >= T) <= 2 exp(-2 T^2/W), T = (M - p - 1) q/(2p),
+    W = sum w^2 (diag; 4 W for dot), and the share with W <= B from its exact distribution, w^2 rounded up to a grid.
     """
     if _enumerable(concepts):
         masses = np.sort(error_masses(replace(concepts, heads=heads)))
@@ -218,9 +199,9 @@ def _best(shares: NDArray[np.float64], eps: NDArray[np.float64], tolerance: floa
 
 
 def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return the law of the sum of n independent steps: by shifts and additions, or by transforms where those are many.
+    """Return the law of the sum of n independent steps: by additions, or by transforms where those are many.
 
-    The rounding noise of transforms, far below 1e-9 in any share, is taken off at its lower end: shares stay bounds.
+    The rounding noise of transforms, below 1e-9 in any share, is taken off at its lower end: shares stay bounds.
     """
     length = int(steps.max()) * n + 1
     if length * n * len(steps) > DIRECT:
