@@ -10,9 +10,8 @@ import hardness
 
 if __name__ == "__main__":
     table = hardness.ray(4, heads=[2, 3, 4], learner="diagonal")
-    shown = table[table.what != "reference"]
     _, panels = plt.subplots(1, 2, figsize=(9, 4))
-    for (unit, name, layer), line in shown.groupby(["unit", "name", "layer"], sort=False):
+    for (unit, name, layer), line in table.groupby(["unit", "name", "layer"], sort=False):
         panel = panels[0 if unit == "queries" else 1]
         panel.semilogy(line.heads, line.cost, "o-", label=f"{name}, {layer}")
         panel.set(xlabel="heads m, d = 4m", ylabel=unit, xticks=[2, 3, 4])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError, unknown
 from hardness.families.concepts import Concepts
 from hardness.families.linear import Hidden
-from hardness.gadgets.coefficients import Gadget, gated, informative
+from hardness.gadgets.coefficients import Gadget, informative
 from hardness.io.fields import all_finite, fitting
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
@@ -23,7 +23,7 @@ from hardness.tokens import Signs, TokenStream, Words, unpack
 Secret = dict[str, NDArray[Any]]
 Teacher = Gadget | MultiHeadAttention
 Checks = list[tuple[str, bool, str]]
-COMPARED = 4096  # random inputs on which labels are compared with the concept class
+COMPARED = 4096  # random inputs on which labels are compared with the concept class; fewer beyond dim 256
 UNSTATED = "Not stated"
 # What is known of the draws and labels of one class, which a class derived from it states anew or does not have.
 CLAIMS = (
@@ -36,18 +36,15 @@ class Family(ABC):
     """Public parameters of a family of layers: a frozen dataclass derived from this one, whose fields they are.
 
     It must have a `dim`, `draw` and `realize`; whatever `draw` returns is the secret. Its `hypothesis` says under which
-    its layers are hard (or "None: …"). All else has a default: two tokens, the class's name in lower case, the first
-    line of its docstring as `summary`, labels without noise, and nothing known of its secrets. `heads_meaning` says
-    what m is, and `linear` how labels show a hidden linear equation, where they do: what attacks and their estimates
-    go by. The help of a field stands in its metadata, ``field(metadata={"help": …})``, and an `example` of the options
-    is what the command line shows.
+    its layers are hard (or "None: …"), `heads_meaning` what m is, and `linear` how labels show a hidden linear
+    equation: what attacks and their estimates go by. All else has a default. The help of a field stands in its
+    metadata, ``field(metadata={"help": …})``, and an `example` of the options is what the command line shows.
 
     Equal seeds give unrelated secrets at different parameters, but for a field with ``"same_secret": True`` in its
-    metadata: such a one says how examples are drawn, or which of several layers is made of one secret.
+    metadata: it says how examples are drawn, or which of several layers is made of one secret.
 
-    A hypothesis is about the draws and labels of the class that states it. **A class derived from another one that
-    states no hypothesis of its own has none**, nor anything else that is known of the other's secrets:
-    `Instance.verify` says no, and no bound is printed. It compares labels with the concepts that a class states.
+    **A class derived from another one that states no hypothesis of its own has none**, nor anything else that is known
+    of the other's secrets.
 
     >>> from hardness.families.parity import Parity
     >>> class Shallow(Parity):
@@ -63,6 +60,7 @@ class Family(ABC):
     hypothesis: ClassVar[str]
     heads_meaning: ClassVar[str] = "number of heads"
     linear: ClassVar[type[Hidden] | None] = None
+    only_labels: ClassVar[bool] = False  # stated anew, without the `column_values` that go with them
     dim: int
     tokens: int = 2
     bias: float = 0.0  # of the products of examples that are learned from (theory 2.9)
@@ -87,6 +85,8 @@ class Family(ABC):
             cls.name = cls.__name__.lower()
         if "summary" not in vars(cls):
             cls.summary = (cls.__doc__ or cls.name).strip().partition("\n")[0].rstrip(".")
+        if {"labels", "column_values"} & vars(cls).keys():
+            cls.only_labels = "column_values" not in vars(cls)
         if "hypothesis" not in vars(cls):
             cls.hypothesis = f"{UNSTATED}; {cls.__name__} has no `hypothesis` of its own"
             for name in CLAIMS:
@@ -130,8 +130,7 @@ class Family(ABC):
     def column_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values (n,) of packed pairs (n, 2, words): where z_0 != 0, row a of the label is x_a[0] times that.
 
-        It stands in column 0, and the other columns are 0. `noise` is read only where `flip` or `noise` of the family
-        is not 0. A family whose labels have another form, or that does not state them so, raises `InputError`.
+        All stands in column 0. Raises `InputError` for a family whose labels have another form.
         """
         raise InputError(
             f"labels of {self.name} are not stated as a function of two tokens in column 0 alone"
@@ -160,15 +159,12 @@ class Family(ABC):
     def log2_label_vectors(self, X: Signs) -> float | None:
         """Return log2 of a bound on the vectors of noiseless labels that secrets give to inputs with z_0 != 0.
 
-        X (n, k, d) are the inputs; None where the vectors are not counted. Without both counts there is no challenge.
+        X (n, k, d) are the inputs. Without this count there is no challenge.
         """
         return None
 
     def model_secret(self) -> Secret | None:
-        """Return a fixed secret whose layer has the conditions of any other's; None if they depend on it.
-
-        What is printed of an instance must be the same bytes for all secrets.
-        """
+        """Return a fixed secret whose layer has the conditions of any other's; None if they depend on it."""
         return None
 
     def concepts(self) -> Concepts | None:
@@ -188,43 +184,14 @@ class Family(ABC):
         return []
 
 
-def _random_inputs(family: Family) -> Words:
-    """Packed inputs on which a statement about labels is tried: 4096, and fewer beyond dim 256."""
-    count = min(COMPARED, max(32, 2**20 // family.dim))
-    return TokenStream(0, family.tokens, family.dim).packed(0, count)
-
-
-def column_values_are_labels(family: Family, teacher: Teacher) -> bool:
-    """Tell whether `column_values` and `closed_value` make up `labels` to the last bit, with noise, on random inputs.
-
-    A class that redefines one of them and not the others is learned from labels that are not its own.
-
-    >>> from hardness.families.parity import Parity
-    >>> class Halved(Parity):
-    ...     def labels(self, teacher, words, noise):
-    ...         return super().labels(teacher, words, noise) / 2
-    >>> [column_values_are_labels(f, f.realize({"support": np.array([1, 2])})) for f in (Parity(8, 2), Halved(8, 2))]
-    [True, False]
-    """
-    words = _random_inputs(family)
-    noise = np.random.default_rng(0).random(len(words))
-    labels, values = (
-        family.labels(teacher, words, noise),
-        family.column_values(teacher, words, noise),
-    )
-    column = gated(words, values, family.closed_value(teacher))
-    return np.array_equal(labels[:, :, 0], column) and not labels[:, :, 1:].any()
-
-
 def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: Secret) -> str | None:
-    """How labels differ from those of a concept class on random inputs; None if they agree.
+    """Return how labels differ from those of a concept class on random inputs; None if they agree.
 
     They must be x_a[0] (A + g) on row a, column 0, where z_0 != 0, g being what the class says of the secret, and
-    x_a[0] C elsewhere, with numbers A and C, and 0 in all other columns. Of labels that are wrong on a share p of all
-    inputs this misses (1 - p)^4096, with fewer inputs beyond dim 256.
+    x_a[0] C elsewhere, with numbers A and C, and 0 in all other columns.
     """
-    words = _random_inputs(family)
-    count = len(words)
+    count = min(COMPARED, max(32, 2**20 // family.dim))
+    words = TokenStream(0, family.tokens, family.dim).packed(0, count)
     X, Y = unpack(words, family.dim), family.labels(teacher, words, np.full(count, 0.5))
     try:
         g = concepts.target(secret, X)
@@ -244,7 +211,7 @@ def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: S
 
 @cache
 def types_of(family: Any) -> Mapping[str, Any]:
-    """The types of a family's fields, in order. Raises `InputError` for one that a command line cannot spell."""
+    """Return the types of a family's fields, in order. Raises `InputError` for one that no command line spells."""
     try:
         hints = get_type_hints(family)
     except NameError as error:  # an annotation as text, of a name that only type checkers import

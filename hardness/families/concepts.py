@@ -24,13 +24,12 @@ LISTED = 2**11  # concepts whose Gram matrix is decomposed: seconds
 class ParityConcepts:
     """The parities chi_S of s out of n bits, in colex order of S (theory 2.5).
 
-    A set is a mask with bit j set iff coordinate j is in S (bit 0 is the layer's coordinate 1). Masks are
-    Python integers, so `rank` and `unrank` work for every n; arrays of masks are uint64 and need n <= 64.
-    Raises `InputError` unless 1 <= s <= n.
+    A set is a mask with bit j set iff coordinate j is in S (bit 0 is the layer's coordinate 1): a Python integer for
+    any n, and in arrays uint64, for n <= 64. Raises `InputError` unless 1 <= s <= n.
 
     >>> class_ = ParityConcepts(5, 2)
-    >>> class_.size, class_.masks(0, 4).tolist(), class_.rank(0b11000), class_.unrank(9) == 0b11000
-    (10, [3, 5, 6, 9], 9, True)
+    >>> class_.size, class_.masks(0, 4).tolist(), class_.unrank(9) == 0b11000
+    (10, [3, 5, 6, 9], True)
     """
 
     kind: ClassVar[str] = "parity"
@@ -50,11 +49,6 @@ class ParityConcepts:
     @property
     def label(self) -> str:
         return f"parity of {self.s} out of {self.n} bits"
-
-    def rank(self, mask: int) -> int:
-        """Colex rank of a set: sum of C(position, order), the combinatorial number system."""
-        positions = [j for j in range(self.n) if mask >> j & 1]
-        return sum(comb(position, order) for order, position in enumerate(positions, 1))
 
     def unrank(self, rank: int) -> int:
         """The set of a colex rank in 0..N-1."""
@@ -94,12 +88,11 @@ class ParityConcepts:
 
 @dataclass(frozen=True)
 class RoundingConcepts:
-    """All q^n labels floor(p (<w, u> mod q)/q) of public vectors u (theory 2.6): w in Z_q^n, in order of
-    their digits, the first fastest.
+    """All q^n labels floor(p (<w, u> mod q)/q) of public vectors u (theory 2.6): w in Z_q^n, first digits fastest.
 
-    diag: u uniform in {0,1}^n. dot: u = z_0 z with entries -1, 0, 1 of probability 1/4, 1/2, 1/4. Elements
-    are rows w of residues, int16. With `heads` the labels are those of so many heads (theory 1.4), ideal near
-    the mean only. Raises `InputError` unless n >= 1, q >= 2, 2 <= p <= q and heads >= 2.
+    diag: u uniform in {0,1}^n. dot: u = z_0 z with entries -1, 0, 1 of probability 1/4, 1/2, 1/4. Elements are rows w
+    of residues, int16. With `heads` the labels are those of so many heads (theory 1.4). Raises `InputError` unless n >=
+    1, q >= 2, 2 <= p <= q and heads >= 2.
 
     >>> concepts = RoundingConcepts(2, 3, 2)
     >>> concepts.size, concepts.elements()[:4].tolist(), concepts.labels(concepts.elements()[[5]]).tolist()
@@ -172,9 +165,7 @@ class RoundingConcepts:
         return np.asarray(self.level(t[None], secret["w"][None])[0])
 
     def is_identified(self, live: NDArray[np.int16]) -> bool:
-        """Whether the labels are known: all secrets that are left give the same ones to every public vector.
-
-        Fewer levels than residues, or few heads, do not tell all secrets apart, and nobody need tell these.
+        """Tell whether all secrets that are left give the same labels to every public vector.
 
         >>> concepts = RoundingConcepts(1, 5, 2)
         >>> [concepts.is_identified(np.array([[0], [w]], np.int16)) for w in (2, 3)]
@@ -196,9 +187,9 @@ class RoundingConcepts:
 class ListedConcepts(ABC):
     """Labels ±1 of n fair signs v, one function for each of the listed secrets: bounds by theory 2.8, and games.
 
-    A class derived from this one has the number `n` of signs and says which secrets there are (mappings of arrays, as
-    a family's `draw` makes them) and what each of them says of inputs. On the layer's tokens v_j is x_1j x_2j, with j
-    from 1; labels speak where z_0 != 0. Secrets with equal labels are one concept.
+    A class derived from this one has the number `n` of signs and says which secrets there are (mappings of arrays, as a
+    family's `draw` makes them) and what each says of inputs. On the layer's tokens v_j is x_1j x_2j, with j from 1;
+    labels speak where z_0 != 0. Secrets with equal labels are one concept.
 
     >>> class Dictators(ListedConcepts):
     ...     n = 3

@@ -28,8 +28,7 @@ SAMPLE = 1 << 14  # rows over which the variance of a random layer's labels is n
 class NestedGadget(Gadget):
     """A gadget, the task, whose label stands in column 0, over `blocks`: block i (from 1) shows its label in column i.
 
-    The layer has the heads of all of them; those of block i write to column i, W = c E_0i. Without blocks it is the
-    gadget itself.
+    The layer has the heads of all of them; those of block i write to column i, W = c E_0i.
     """
 
     blocks: tuple[Gadget, ...] = ()
@@ -54,10 +53,10 @@ class NestedGadget(Gadget):
 
 
 def blocks_of(s: int, g: int) -> tuple[int, ...]:
-    """Sizes of the blocks of a chain that grows by g coordinates at a time, the last one by what is left.
+    """Return the sizes of the blocks of a chain that grows by g coordinates at a time, the last one by what is left.
 
-    >>> blocks_of(6, 2), blocks_of(5, 3), blocks_of(4, 4)
-    ((2, 2, 2), (3, 2), (4,))
+    >>> blocks_of(5, 3)
+    (3, 2)
     """
     return (g,) * (s // g) + ((s % g,) if s % g else ())
 
@@ -66,10 +65,8 @@ def blocks_of(s: int, g: int) -> tuple[int, ...]:
 class Nested(Family):
     """Labels χ_S of a hidden set S of `size` s in column 0, and χ_{S_i} in column i of the chain S_1 ⊂ S_2 ⊂ … ⊂ S.
 
-    The chain grows by `block` g coordinates at a time, the last one by what is left; g = s shows the parity alone,
-    and then labels are those of `parity` bit for bit. All on one gate, from one layer. `gadget` and `sharpness` as of
-    `parity`. No `concepts`: games on chains are played block by block (study `switches`). Raises `InputError` on
-    anything else.
+    The chain grows by `block` g coordinates at a time; g = s shows the parity alone, bit for bit as `parity` does. All
+    on one gate, from one layer. Games on chains are played block by block (study `switches`; theory 2.9).
     """
 
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
@@ -176,10 +173,8 @@ class Nested(Family):
 class Tent(Family):
     """The heads of `parity` with gadget diag: the same Θ, hidden set of m coordinates and |c_i|, but other signs.
 
-    The coefficients of the first ceil(m/2) thresholds are positive and those of the others negative, so that the label
-    G(t) = Σ_i c_i tanh(β (t - b_i)/2) of the level t = Σ_(j in S) u_j rises to the middle and falls: for even m it is
-    symmetric, G(m - t) = G(t). `dim` d, `heads` m from 3 to d - 1, `sharpness` as in `Parity`. Raises `InputError`
-    on anything else.
+    The coefficients of the first ceil(m/2) thresholds are positive and the others negative: the label rises to the
+    middle level and falls. For even m it is symmetric.
 
     >>> tent = Tent(dim=8, heads=4)
     >>> tent.realize({"support": np.array([1, 2, 3, 4])}).values.round(2).tolist()
@@ -240,8 +235,7 @@ class Tent(Family):
 class RandomDiagonal(Family):
     """Heads with Θ_i = diag(θ_i), θ_ij ~ N(0, r²/d), and W_i = c_i E_00 with normal c_i, labels of variance 1.
 
-    On rows with z_0 != 0 the label is x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j), u_0 = 1 (theory 1.1), and c is scaled so that
-    its variance is 1 there. `dim` d >= 2, `heads` m >= 1, `scale` r > 0. Raises `InputError` otherwise.
+    On rows with z_0 != 0 the label is x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j), u_0 = 1 (theory 1.1).
     """
 
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
@@ -314,8 +308,7 @@ def _values(theta: NDArray[np.float64], c: NDArray[np.float64], words: Words) ->
 class Interpolation(Family):
     """Θ = (1 - ρ) Θ_hard + ρ Θ_nice and W likewise: a hidden parity at ρ = 0, a random layer at ρ = 1.
 
-    `dim` d and `heads` m = |S| as in `Parity` (gadget `diag`); `rho` ρ in (0, 1]; `scale` τ of the random layer as
-    in `Nondegenerate`, with k = 2 tokens. ρ = 0 is the family `parity`. Raises `InputError` on anything else.
+    `dim` d and `heads` m = |S| as in `Parity` (gadget `diag`); `rho` ρ in (0, 1]; `scale` τ as in `Nondegenerate`.
     """
 
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate at rho = 0."})

@@ -1,7 +1,6 @@
 """Hidden linear equations: what level of ⟨w, a⟩ mod q each informative example shows (theory 1.4).
 
-A family whose secret is such a w names a `Hidden` as its `linear`. Public parameters are parsed by it once, into an
-object that turns examples into equations and a secret into labels.
+A family whose secret is such a w names a `Hidden` as its `linear`, which parses its public parameters once.
 """
 
 from abc import ABC, abstractmethod
@@ -25,11 +24,10 @@ Public = Mapping[str, Any]
 class Hidden(ABC):
     """A hidden equation as public parameters state it: labels show the level ⌊p t/q⌋ of t = ⟨w, a⟩ mod q.
 
-    `gadget` says what a (n,) is: u in {0,1}ⁿ for diag, z₀·z in {-1,0,1}ⁿ for dot. Where z₀ ≠ 0 row i of a label is
-    x_i[0] (A + what shows the level), elsewhere x_i[0] C, in column 0. `sparsity` is the public number of non-zero
-    coordinates of w, `flip` the probability that a parity's sign is wrong, `noise` the standard deviation of the noise
-    on t, and `heads` the number of heads where their levels may stop short of the range (`span`). A, C and `dim` d are
-    None where they are not known.
+    a (n,) is u in {0,1}ⁿ for diag, z₀·z in {-1,0,1}ⁿ for dot. Where z₀ ≠ 0 row i of a label is x_i[0] (A + what shows
+    the level), elsewhere x_i[0] C, in column 0. `sparsity` is the public number of non-zeros of w, `flip` the
+    probability that a parity's sign is wrong, `noise` the standard deviation of the noise on t, and `heads` the number
+    of heads where their levels may stop short of the range (`span`). A, C and `dim` are None where they are not known.
     """
 
     q: int
@@ -82,10 +80,7 @@ class Hidden(ABC):
         return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
 
     def equations(self, X: NDArray[np.int8], Y: Floats) -> "Equations":
-        """Return the equations in examples X (N, 2, d), Y (N, 2, d).
-
-        Raises `InputError` for arrays of other shapes, and where labels do not fit A.
-        """
+        """Return the equations in examples X, Y (N, 2, d). Raises `InputError` where they do not fit."""
         if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or self.dim not in (None, X.shape[2]):
             raise InputError(f"X and Y must both have shape (N, 2, {self.dim}), got {X.shape} and {Y.shape}")
         rows, A = informative(X), self.offset
@@ -129,11 +124,7 @@ class Hidden(ABC):
 
 
 class HiddenSet(Hidden):
-    """Labels A + (-1)^t of a sum t of bits: q = p = 2, and the secret is the support of w in coordinates 1..n.
-
-    >>> HiddenSet.levels(np.array([1.0, -1.0])).tolist(), HiddenSet.write(np.array([0, 1, 1]))
-    ([0.0, 1.0], {'support': [2, 3]})
-    """
+    """Labels A + (-1)^t of a sum t of bits: q = p = 2, and the secret is the support of w in coordinates 1..n."""
 
     requires = ("heads",)
 
@@ -164,11 +155,7 @@ class HiddenSet(Hidden):
 
 
 class HiddenVector(Hidden):
-    """Labels A + ⌊p t/q⌋ of t mod q; the secret is w, centred in (-q/2, q/2].
-
-    >>> HiddenVector.read({"w": [0, -3, 3]}, 3).tolist()
-    [0, -3, 3]
-    """
+    """Labels A + ⌊p t/q⌋ of t mod q; the secret is w, centred in (-q/2, q/2]."""
 
     requires = ("modulus", "levels")
 
@@ -235,11 +222,8 @@ class Equations:
     def field(self) -> tuple[Any, Any]:
         """Return rows a (N, n) and levels (N,) as elements of Z_q, arrays of `galois`: of parities a w = level holds.
 
-        Raises `InputError` unless q is a prime of at most 2^16.
-
         >>> rows = Equations(np.eye(2, dtype=np.int8), np.array([1, 0]), q=2, p=2)
-        >>> a, level = rows.field()
-        >>> np.linalg.solve(a, level)
+        >>> np.linalg.solve(*rows.field())
         GF([1, 0], order=2)
         """
         return modular.field(self.a, self.q), modular.field(self.level, self.q)
@@ -250,11 +234,7 @@ class Equations:
         return float(np.mean(modular.level(t, self.q, self.p) == self.level)) if len(self) else 0.0
 
     def secret(self, w: Integers) -> dict[str, list[int]]:
-        """Return w (n,) as `generate` writes secrets of the family: for rounding centred in (-q/2, q/2].
-
-        >>> Equations(np.zeros((0, 3), np.int8), np.zeros(0, np.int64), 7, 7).secret(np.array([0, 4, 3]))
-        {'w': [0, -3, 3]}
-        """
+        """Return w (n,) as `generate` writes secrets of the family: for rounding centred in (-q/2, q/2]."""
         return self.kind.write(modular.centred(np.asarray(w, dtype=np.int64) % self.q, self.q))
 
 

@@ -23,15 +23,10 @@ def _knob(text: str) -> Any:
 class Nondegenerate(Family):
     """A layer with Θ_i entries N(0, τ²/(2 d²)) and W_i entries N(0, 1/d).
 
-    `dim` d, `tokens` k from 2 to d, `heads` m >= 1; `scale` τ > 0 is the standard deviation of a score difference
-    x_a Θ (x_b - x_c), so that the softmax is neither flat nor saturated at any size. Raises `InputError` otherwise.
-
-    Every other parameter sets one condition of the learner with the theorem to a value, as
-    `hardness.gadgets.conditions` measures it, and leaves the norms as they are (the functions below). They
-    are applied in the order of the fields; None leaves the layer as it was drawn.
-
-    >>> Nondegenerate(dim=8, tokens=2, heads=2).draw(np.random.default_rng(0))["theta"].shape
-    (2, 8, 8)
+    `scale` τ > 0 is the standard deviation of a score difference x_a Θ (x_b - x_c), so that the softmax is neither flat
+    nor saturated at any size. Every parameter after it sets one condition of the learner with the theorem to a value,
+    as `hardness.gadgets.conditions` measures it, and leaves the norms as they are. They are applied in the order of the
+    fields; None leaves the layer as it was drawn.
     """
 
     dim: int = field(metadata={"help": "Features of a token, d."})
@@ -127,7 +122,8 @@ class Nondegenerate(Family):
 def with_coherence(M: Array, coherence: float) -> Array:
     """Return matrices of the same norms whose cosines are all `coherence`, in [0, 1).
 
-    They are the combinations of the given ones, made orthonormal, that have this Gram matrix."""
+    They are the combinations of the given ones, made orthonormal, that have this Gram matrix.
+    """
     m = len(M)
     norms = np.linalg.norm(M, axis=(1, 2))
     U, _, Vt = np.linalg.svd(M.reshape(m, -1), full_matrices=False)
@@ -166,9 +162,7 @@ def with_column(M: Array, share: float) -> Array:
 
 
 def near_lattice(M: Array, distance: float) -> Array:
-    """Return matrices whose entries lie `distance` from a lattice in the mean, in units of its step; .25 is far.
-
-    The step is the root mean square of the entries of a matrix, and entries are moved towards its multiples."""
+    """Return matrices whose entries lie `distance` from a lattice, in the mean and in steps of their rms."""
     step = np.sqrt((M**2).mean(axis=(1, 2), keepdims=True))
     nearest = np.round(M / step)
     moved: Array = step * (nearest + 4 * distance * (M / step - nearest))

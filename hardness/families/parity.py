@@ -26,7 +26,7 @@ SEVERAL = {"sharp": sharp, "wide": wide}  # gadgets whose heads have a sharpness
 
 
 def levels(kind: ParityKind, size: int) -> tuple[list[int], list[int]]:
-    """The levels that a set of `size` coordinates takes, and its parity at each of them (theory 1.1)."""
+    """Return the levels that a set of `size` coordinates takes, and its parity at each of them (theory 1.1)."""
     reached = list(range(-size if kind == "dot" else 0, size + 1))
     return reached, [1 - 2 * (t % 2) for t in reached]
 
@@ -35,12 +35,11 @@ def levels(kind: ParityKind, size: int) -> tuple[list[int], list[int]]:
 class Parity(Family):
     """Labels that are exactly the parity χ_S of the coordinates in which the two tokens differ.
 
-    `dim` d, the hidden set S of `size` s lies in coordinates 1..d-1; `heads` m = s (gadget `diag`) or 2s (`dot`),
-    m >= 2; heads of several sharpnesses (`sharp`, `wide`) hide `bits` s, at most and by default 2m - 1, and with
-    `balance` one of them makes C = 0; `sharpness` r >= 2 sets β = 2 ln r for diag and dot; `flip` in [0, 1/2) is the
-    probability that the sign of the parity part of an informative label is flipped; `bias` μ in [0, 1) is the mean of
-    the products v_j of the examples that are learned from (theory 2.9; judged on are fair ones). Raises `InputError` on
-    anything else.
+    The hidden set S of `size` s lies in coordinates 1..d-1; `heads` m = s (gadget `diag`) or 2s (`dot`); heads of
+    several sharpnesses (`sharp`, `wide`) hide `bits` s, at most and by default 2m - 1, and with `balance` one of them
+    makes C = 0; `sharpness` r sets β = 2 ln r for diag and dot; `flip` is the probability that the sign of an
+    informative label is flipped; `bias` μ is the mean of the products v_j of the examples that are learned from (theory
+    2.9).
 
     >>> Parity(dim=17, heads=4).size, Parity(17, 4, "sharp").size, Parity(17, 4, "wide", bits=5).size
     (4, 7, 5)

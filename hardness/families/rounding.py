@@ -27,11 +27,10 @@ CHUNK = 1 << 18
 class Rounding(Family):
     """Labels floor(p (t mod q)/q) of the level t = <w, u> (diag) or z_0 <w, z> (dot), w secret in Z_q^(d-1).
 
-    `dim` d; `modulus` q from 2 to 2^20; `levels` p from 2 to q; `weight` the number of non-zeros of a sparse secret,
-    or None for a dense uniform one; `heads` M truncates to the M consecutive level changes nearest the mean that
-    start at level 0, None takes the fewest in whole turns of the levels for which every label is right; `noise` the
-    standard deviation of the rounded Gaussian added to t when sampling; `exact` gives theorem 1.2's heads, one between
-    every two levels that any secret can reach (small sizes only). Raises `InputError` on anything else.
+    `modulus` q from 2 to 2^20; `levels` p from 2 to q; `weight` the number of non-zeros of a sparse secret; `heads` M
+    truncates to the M consecutive level changes nearest the mean that start at level 0, None takes the fewest in whole
+    turns of the levels for which every label is right; `noise` the standard deviation of the rounded Gaussian added to
+    t; `exact` gives theorem 1.2's heads, one between every two levels that any secret can reach.
 
     >>> Rounding(dim=9, modulus=17, levels=2, heads=2).steps(2).tolist()
     [0, 1, 0]
@@ -159,7 +158,7 @@ class Rounding(Family):
         return self.heads, 0
 
     def field(self, secret: Secret) -> Any:
-        """w as elements of Z_q, an array of `galois`. Raises `InputError` unless q is a prime of at most 2^16."""
+        """Return w as elements of Z_q, an array of `galois`. Raises `InputError` unless q is a prime up to 2^16."""
         return modular.field(secret["w"], self.modulus)
 
     def realize(self, secret: Secret) -> Gadget:
@@ -191,7 +190,8 @@ class Rounding(Family):
         return np.arange(heads + 1) % self.levels
 
     def _covering(self, low: int, high: int) -> tuple[int, int]:
-        """First index, 1 mod p, and number, 0 mod p, of the fewest changes that are right on all of low..high.
+        """Return the first index, 1 mod p, and number, 0 mod p, of the fewest changes that are right on all of
+        low..high.
 
         Whole turns of the levels, so that A = C = 0: other numbers would tell how many heads the secret takes.
         """

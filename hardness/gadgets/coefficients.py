@@ -175,11 +175,10 @@ def _off_diagonal(x: Any) -> Any:
 def exact(
     kind: Kind, weights: Sequence[int], levels: Sequence[int], targets: Sequence[int], sharpness: int
 ) -> Gadget:
-    """Heads with A + g exactly at every level, at finite β = 2 ln r: m = len(levels) - 1 (theorem 1.2).
+    """Return heads with A + g exactly at every level, at finite β = 2 ln r: m = len(levels) - 1 (theorem 1.2).
 
-    `levels` are consecutive integers, `targets` g any integers on them, `sharpness` r an integer >= 2. The
-    coefficients are the rationals of theorem 1.2, rounded once; `residual` checks them. Beyond `EXACT_HEADS`
-    heads they come from the same formula in high-precision floating point.
+    `levels` are consecutive integers, `targets` g any integers on them, `sharpness` r an integer >= 2. The coefficients
+    are rationals, rounded once; beyond `EXACT_HEADS` heads they come from the same formula in 256 bits.
     """
     t, b = np.array(levels), np.array(levels[1:]) - 0.5
     if len(t) <= EXACT_HEADS + 1:
@@ -214,10 +213,10 @@ def _nodes(levels: NDArray[np.int64], targets: Sequence[int], r: Any, number: An
 
 
 def residual(levels: Sequence[int], targets: Sequence[int], sharpness: int) -> Any:
-    """Largest |Σ_i c_i tanh(β(t_k - b_i)/2) - A - g_k| of theorem 1.2's coefficients: 0 if the theorem holds.
+    """Return the largest |Σ_i c_i tanh(β(t_k - b_i)/2) - A - g_k| of theorem 1.2's coefficients: 0 if it holds.
 
-    Over Q up to `EXACT_HEADS` heads; beyond, in the field of `SAFE_PRIME` elements, where an identity that fails
-    over Q is not expected to survive (a fraction of about 1e-15 of all primes of that size could hide it).
+    Over Q up to `EXACT_HEADS` heads; beyond, in the field of `SAFE_PRIME` elements: a fraction of about 1e-15 of all
+    primes of that size could hide an identity that fails over Q.
     """
     y, a, g = _nodes(np.array(levels), targets, Fraction(sharpness), Fraction)
     if len(levels) > EXACT_HEADS + 1:
@@ -233,10 +232,9 @@ def residual(levels: Sequence[int], targets: Sequence[int], sharpness: int) -> A
 def saturated(
     kind: Kind, weights: Sequence[int], thresholds: NDArray[np.float64], steps: NDArray[np.int64]
 ) -> Gadget:
-    """Heads with A + g on every cell up to `saturation_error`, at β = 80: c_i = jump_i/2 (theory 1.4).
+    """Return heads with A + g on every cell up to `saturation_error`, at β = 80: c_i = jump_i/2 (theory 1.4).
 
-    `steps` (m + 1,) are the targets g on the cells. C = (g_m - g_0)/2 and A = -C - g_0 depend on the two end
-    cells only: choose them without looking at w.
+    `steps` (m + 1,) are the targets g on the cells. C and A depend on the two end cells only: choose them without w.
     """
     c = np.diff(steps) / 2
     C = float(c.sum())
@@ -302,7 +300,7 @@ def error_mass(gadget: Gadget, ideal: NDArray[np.float64]) -> Fraction:
 
 
 def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
-    """How many bits the parity has that so many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp, wide).
+    """Return how many bits the parity has that so many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp, wide).
 
     With `balance` one of the heads makes C = 0. Raises `InputError` for an odd number of heads for dot.
 
@@ -323,11 +321,10 @@ def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:
 
 
 def level_counts(kind: ParityKind, weights: Sequence[int]) -> tuple[int, list[int], int]:
-    """Law of the level given z_0 != 0: (lowest level, counts, bits), P(lowest + i) = counts[i]/2^bits, exactly.
+    """Return the law of the level given z_0 != 0: (lowest, counts, bits), P(lowest + i) = counts[i]/2^bits, exactly.
 
-    A diag weight is a factor (1 + y^w)/2 of the generating function, a dot weight (1 + y^w)²/4 up to a shift.
-    The product is taken with the polynomial packed into one big integer, a byte-aligned slot a coefficient
-    (Kronecker substitution), so that a factor is one shift and one addition.
+    A diag weight is a factor (1 + y^w)/2 of the generating function, a dot weight (1 + y^w)²/4 up to a shift. The
+    polynomial is one big integer, a slot a coefficient, so that a factor is one shift and one addition.
     """
     factors = [abs(w) for w in weights if w for _ in range(2 if kind == "dot" else 1)]
     slot = 8 * (len(factors) // 8 + 1)

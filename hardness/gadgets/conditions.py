@@ -1,7 +1,6 @@
 """The non-degeneracy conditions of Chen & Li's learner, measured on any layer (learner 0b).
 
-The theorem asks for each up to polynomial factors whose constants are not known to us: so values and directions are
-given, never a pass mark.
+The theorem's constants are not known to us: values and directions are given, never a pass mark.
 """
 
 from typing import Any, NamedTuple
@@ -15,8 +14,9 @@ Array = NDArray[np.float64]
 
 
 class Condition(NamedTuple):
-    """One condition: the worst `value` over heads (None where a layer has too few heads, or a zero matrix, to have
-    one), the value `best` possible, what the paper `needs` of it asymptotically, and which phase uses it."""
+    """One condition: the worst `value` over heads (None where there is none), the value `best` possible, what the
+    paper `needs` of it asymptotically, and which phase uses it.
+    """
 
     name: str
     value: float | None
@@ -111,11 +111,10 @@ def _incoherence(matrices: Array) -> float:
 
 
 def _off_lattice(theta: Array) -> float:
-    """The least over heads and lattices λZ of the mean distance of a head's entries to λZ, in units of λ.
+    """Return the least over heads and lattices λZ of the mean distance of a head's entries to λZ, in units of λ.
 
     A continuous law gives 0.25 at most λ, equal or all-integer entries 0. λ runs from |θ|_max/8 to |θ|_max and over
-    |θ|_max/1 … |θ|_max/16: finer lattices are near everything. Zeros lie on every lattice and are left out; of more
-    than 4096 entries every so-many-th is taken.
+    |θ|_max/1 … |θ|_max/16. Zeros lie on every lattice and are left out.
     """
     distances, scales = [], np.concatenate([np.geomspace(1 / 8, 1, 256), 1 / np.arange(1, 17)])
     for matrix in theta:

@@ -63,9 +63,7 @@ class Sharp(Gadget):
         return self.values[levels]
 
     def error(self) -> float:
-        """Largest distance of the softmax layer from the labels, in floating point: over all inputs, as what both say
-        depends on the level and on the tokens' gates only, and one input of each is tried.
-        """
+        """Return the largest distance of the softmax layer from the labels, one input a level tried."""
         s = len(self.values) - 1
         small = replace(self, weights=np.r_[0, np.ones(s, np.int64)])
         X = np.ones((2, 2, s + 1, 2, s + 1), np.int8)
@@ -95,14 +93,12 @@ def arrangement(heads: int, size: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def rational(heads: int, size: int, balance: bool = False) -> Heads:
-    """The heads that compute the parity of `size` bits, over Q; with `balance` one of them makes Σ c_i = 0.
+    """Return the heads that compute the parity of `size` bits, over Q; with `balance` one of them makes Σ c_i = 0.
 
     Raises `InputError` if no sharpnesses are stored for them.
 
     >>> [float(sum(map(abs, rational(m, s).coefficients))) for m, s in ((3, 5), (5, 7), (3, 3))]
     [31.92..., 36.64..., 3.09...]
-    >>> rational(3, 3, balance=True).sharpness
-    [Fraction(1, 1), Fraction(2, 1), Fraction(4096, 1)]
     """
     q, p = arrangement(heads - balance, size)
     if q > max(SHARPNESSES) or heads > MOST_HEADS:

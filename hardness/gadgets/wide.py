@@ -150,11 +150,11 @@ def _relative(rows: list[list[Any]], unknowns: Sequence[Any]) -> list[list[Any]]
 
 
 def certified(plan: Plan) -> bool:
-    """Whether exactly one solution agrees with `solution` to `NEAR` digits: Krawczyk's test.
+    """Tell whether exactly one solution agrees with `solution` to `NEAR` digits: Krawczyk's test, in intervals.
 
-    Let F(δ) be the equations at v(1 + δ), v being the numbers at hand, J the derivatives of F on the box |δ| <= ρ =
-    10^-NEAR, and Y about the inverse of J at 0. Where |Y F(0)| + |1 - Y J| ρ < ρ in every coordinate, δ - Y F(δ) maps
-    the box into itself and contracts: it has one fixed point there, a zero of F. All in interval arithmetic.
+    F(δ) are the equations at v(1 + δ), v the numbers at hand, J their derivatives on the box |δ| <= ρ = 10^-NEAR, Y
+    about the inverse of J at 0. Where |Y F(0)| + |1 - Y J| ρ < ρ in every coordinate, δ - Y F(δ) has one fixed point
+    there.
     """
     from mpmath import inverse, iv, matrix, mp, workdps
 
@@ -189,9 +189,8 @@ def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
 
 
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
-    """Heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: the parity of as many bits.
-
-    The numbers of `solution`, rounded once. Raises `InputError` as `plan` does.
+    """Return heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: the numbers of `solution`, rounded
+    once.
     """
     from mpmath import log as ln
     from mpmath import mpf, workdps

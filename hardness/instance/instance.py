@@ -21,7 +21,6 @@ from hardness.families.base import (
     Family,
     Secret,
     Teacher,
-    column_values_are_labels,
     disagreement,
 )
 from hardness.gadgets.coefficients import Gadget, gated
@@ -168,7 +167,7 @@ class Instance:
     def _column(self, words: Words, seed: int, start: int) -> NDArray[np.float64]:
         """Return column 0 (n, 2) of the labels of packed examples start.. of the stream of `seed`."""
         family = self.family
-        self._require_closed_form()
+        self._require_column_values()
         noisy = family.flip or family.noise
         noise = self.noise(len(words), seed, start) if noisy else np.broadcast_to(0.5, len(words))
         values = family.column_values(self.teacher, words, noise)
@@ -187,8 +186,8 @@ class Instance:
         True
         """
         family = self.family
-        self._require_closed_form()
         words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)
+        self._require_column_values()
         pairs, bits, positions = open_pairs(words)
         noisy = family.flip or family.noise
         noise = self.noise(count, seed, start)[positions] if noisy else np.broadcast_to(0.5, len(bits))
@@ -204,15 +203,9 @@ class Instance:
         """
         return uniform(philox_key(self.seed, *self._noise_lineage, seed), start, count)
 
-    def _require_closed_form(self) -> None:
-        """Raise `InputError` unless the labels are what the family states of column 0."""
-        if not self._in_closed_form:
-            name = self.family.name
-            raise InputError(f"column_values of {name} are not its labels on random inputs: state both")
-
-    @cached_property
-    def _in_closed_form(self) -> bool:
-        return column_values_are_labels(self.family, self.teacher)
+    def _require_column_values(self) -> None:
+        if self.family.only_labels:
+            raise InputError(f"{self.family.name} states labels and not the column_values that go with them")
 
     @cached_property
     def _noise_lineage(self) -> tuple[int, ...]:

@@ -1,8 +1,4 @@
-"""How cost grows with the number of heads, along d = c m or at a fixed d: `hardness ray`, and `ray` as a data frame.
-
-At every place (m, d) strategies play the game, elimination and every learner meet hidden sets of m bits, and learners
-meet random layers of the same form too. The proved floors stand beside them.
-"""
+"""How cost grows with the number of heads, along d = c m or at a fixed d: `hardness ray`, and `ray` as a data frame."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,22 +34,10 @@ STREAMED_CAP, FITTED_CAP = (
     2_000_000,
     4096,
 )  # examples, of learners that see each once and that are fitted anew
-COLUMNS = {
-    "heads": "m, the number of attention heads, and of hidden bits",
-    "dim": "d, the number of features of a token",
-    "concepts": "N = C(dim - 1, heads), how many sets could be hidden",
-    "what": "floor: proved; strategy, learner, attack: measured; reference: known by a formula",
-    "name": "which floor, strategy, learner, attack or reference",
-    "layer": "hidden sets: labels are a parity; random layers: heads of the same form with random numbers",
-    "cost": "the floor, the formula, or the median of the runs; where censored, the median is above it",
-    "unit": "what is counted: queries, examples (informative ones and others), or sets",
-    "low": "least of the runs that solved",
-    "high": "largest of the runs, if all solved",
-    "censored": "whether too few runs solved, so that the median is only known to be larger",
-    "runs": "how many runs there are",
-    "ended": "how the runs ended",
-    "tolerance": "error that answers to queries may have",
-}
+COLUMNS = (
+    *("heads", "dim", "concepts", "what", "name", "layer", "cost", "unit"),
+    *("low", "high", "censored", "runs", "ended", "tolerance"),
+)
 Places = Sequence[tuple[int, int]]  # of m and d
 
 
@@ -85,7 +69,7 @@ def about_of(seed: int, ratio: int | None, dim: int | None = None) -> dict[str, 
 def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -> Places:
     """Return the places (m, d) along d = `ratio` m, or at d = `dim`.
 
-    Raises `InputError` for what is no number, for a place without room for hidden sets, and for one with too many.
+    Raises `InputError` for what is no number, a place without room for hidden sets, and one with too many.
     """
     sizes = list(heads)
     given: Any = dim if ratio is None else ratio
@@ -115,8 +99,7 @@ def tasks_at(
 ) -> list[Task]:
     """Return the trials at places (m, d), learners having `width` heads where that is given.
 
-    `prints` are fingerprints of learners that have no file. Raises `InputError` for what is no learner, or has no
-    `heads`.
+    `prints` are fingerprints of learners that have no file. Raises `InputError` for what is no learner.
 
     >>> [task.solver.get("strategy", "elimination") for task in tasks_at([(2, 8)], [])]
     ['sign-batch', 'flat', 'elimination', 'elimination', 'elimination']
@@ -170,10 +153,9 @@ def ray(
     """Return what is proved, what strategies ask and what learners read along d = `ratio` m: a line for each at each m.
 
     `learner` is a registered name, ``module:Class`` or a class, or a list of such, each with its defaults. Each is put
-    to hidden sets and to random layers of the same form. It runs on `workers` processes (None: one a CPU; 0:
-    this one). Rows and dashboard lie in the folder `out` (default ``rays/4m`` for `ratio` 4); the same call goes on
-    where it was interrupted. `attrs` hold what the ``columns`` say and the path of the ``page``. Raises `InputError`
-    for what makes no sense.
+    to hidden sets and to random layers of the same form, on `workers` processes (None: one a CPU; 0: this one). Rows
+    and dashboard lie in the folder `out`; the same call goes on where it was interrupted. `attrs` hold the path of the
+    `page`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -194,12 +176,12 @@ def ray(
         rows = [row for row in store.rows() if row.task.identity in asked]
     table = data_frame(lines_of(rows))
     table["censored"] = table["censored"].astype("boolean")  # no value where nothing was run
-    table.attrs |= {"columns": COLUMNS, "page": str(folder / dashboard.PAGE)}
+    table.attrs["page"] = str(folder / dashboard.PAGE)
     return table
 
 
 def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the lines of `ray`, by `COLUMNS`: what is proved, asked, read and known of every place, in this order."""
+    """Return the lines of `ray`, by `COLUMNS`: what is proved, asked and read at every place, in this order."""
     places = sorted({(int(row.task.params["heads"]), int(row.task.params["dim"])) for row in rows})
     solved: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -207,7 +189,7 @@ def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
     lines = []
     for m, d in places:
         here = [_measured(runs) for (heads, *_), runs in solved.items() if heads == m]
-        for entry in (*_floors(m, d), *here, *_references(m, d)):
+        for entry in (*_floors(m, d), *here):
             lines.append({"heads": m, "dim": d, "concepts": comb(d - 1, m)} | entry)
     return [{name: entry.get(name) for name in COLUMNS} for entry in lines]
 
@@ -222,12 +204,6 @@ def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:
     yield {**layer, "name": "statistical queries", "cost": floor, "unit": "queries", "tolerance": TOLERANCE}
     examples = 2 * message_examples(comb(d - 1, m))  # two for every informative one
     yield {**layer, "name": "one bit an example", "cost": examples, "unit": "examples"}
-
-
-def _references(m: int, d: int) -> Iterator[dict[str, Any]]:
-    known = {"what": "reference", "layer": FAMILIES["parity"], "unit": "sets"}
-    yield {**known, "name": "N", "cost": float(comb(d - 1, m))}
-    yield {**known, "name": "C(d−1, m−1)", "cost": float(comb(d - 1, m - 1))}
 
 
 def _name(row: Row) -> str:

@@ -102,7 +102,7 @@ def test_labels_that_a_derived_family_changes_are_not_given_lean():
         def labels(self, teacher, words, noise):
             return super().labels(teacher, words, noise) / 2
 
-    with pytest.raises(InputError, match="column_values of halved are not its labels"):
+    with pytest.raises(InputError, match="halved states labels and not the column_values"):
         Instance.generate(Halved(dim=8, heads=2), 0).examples(10, 0, lean=True)
 
 

@@ -37,11 +37,10 @@ def listed(value: Any) -> list[Any]:
 def cells(
     table: Mapping[str, Any], zipped: Sequence[str] = (), words: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Every cell of a table of axes, in the order of the product, entries in the order of the table.
+    """Return every cell of a table of axes, in the order of the product, entries in the order of the table.
 
     The lists named in `zipped` go in step, and vary fastest. A text with an operator is an expression of other entries,
-    unless its name is among `words`, whose values are texts. Raises `InputError` for zipped axes of different lengths,
-    for a name that the table does not have, for a circle of expressions and for one that is no integer arithmetic.
+    unless its name is among `words`. Raises `InputError` for axes and expressions that make no sense.
     """
     trees = {name: parsed(name, value) for name, value in table.items() if name not in words}
     formulas = {name: tree for name, tree in trees.items() if tree is not None}

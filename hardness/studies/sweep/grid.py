@@ -1,4 +1,4 @@
-"""The grid of a sweep: a family, axes of its parameters, one solver; read from TOML, written to it, made into tasks."""
+"""The grid of a sweep: a family, axes of its parameters, one solver; read from TOML, made into tasks."""
 
 import json
 import tomllib
@@ -39,11 +39,10 @@ class Grid:
     """A family, its `params`, solvers of one kind and their budget. Every list is an axis; the grid is their product.
 
     A parameter may be an expression of others, "4*heads", and the lists named in `zip` go in step
-    (`hardness.studies.sweep.axes`). The solver's name, oracle, tolerance and options may be lists as well. `tune` has a
-    `menu`, lists by a learner's options, of whose combinations at most `settings` are tried in every cell on up to
-    `seeds` seeds of their own (`hardness.engine.tuning`); the cell is run with the cheapest. An entry of `tune` under a
-    learner's name is the menu of that one. `prints` holds fingerprints of plug-ins that have no file. Raises
-    `InputError` for anything that makes no sense.
+    (`hardness.studies.sweep.axes`). `tune` has a `menu`, lists by a learner's options, of whose combinations at most
+    `settings` are tried in every cell on up to `seeds` seeds of their own (`hardness.engine.tuning`); the cell is run
+    with the cheapest. An entry under a learner's name is the menu of that one. `prints` holds fingerprints of plug-ins
+    that have no file. Raises `InputError` for anything that makes no sense.
 
     >>> grid = Grid("parity", {"dim": "4*heads", "heads": [2, 3]}, {"strategy": ["sign-batch", "flat"]}, runs=2)
     >>> len(grid.tasks()), grid.name

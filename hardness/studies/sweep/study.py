@@ -46,9 +46,8 @@ def run_grid(
 ) -> tuple[str, int]:
     """Run what the store in `out` lacks of a grid, write its dashboard; return a line on it and how many trials ran.
 
-    On `workers` processes, or the Dask cluster at `scheduler`; the dashboard names `command`. Where the grid tunes its
-    learner the runs of the tuning come first, and are rows too. Cells of other grids that the store holds
-    stay on it.
+    On `workers` processes, or the Dask cluster at `scheduler`; the dashboard names `command`. Runs of a tuning come
+    first, and are rows too. Cells of other grids that the store holds stay on it.
     """
     tasks, ran = grid.tasks(), 0
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
@@ -109,22 +108,19 @@ def sweep(
     tune: Mapping[str, Any] | None = None,
     **params: Any,
 ) -> "pd.DataFrame":
-    """Any family with any solver on a grid; the rows as a pandas DataFrame, one per cell and run, in the grid's order.
+    """Run any family with any solver on a grid; return the rows as a DataFrame, one per cell and run, in its order.
 
     `params` are parameters of the family. One of `strategy` (with `oracle`, `tolerance`, and at most `queries`),
-    `learner` (with `options`, and at most `samples` examples) and `attack` (`samples`, `work`) solves. Each, and
-    the family, is a name, ``module:Name``, or the function or class itself, of a notebook or a script too. A list,
-    a range or an array is an axis, of parameters, solvers, oracles, tolerances and options; the grid is their
-    product. A parameter may be an expression of others, ``dim="4*heads"``, and the axes named in `zip` go in step.
-
-    `tune` holds lists of values by option: ``{"menu": {"rate": [0.01, 0.03]}}`` for all learners, or, under the name
-    of one, ``{"student": {"rate": [0.01, 0.03]}}``; ``"settings"`` (24) and ``"seeds"`` (3) beside them bound what is
-    tried. Each cell runs with its cheapest setting, found on seeds of their own, whose rows stay in the store.
+    `learner` (with `options`, and at most `samples` examples) and `attack` (`samples`, `work`) solves. Each, and the
+    family, is a name, ``module:Name``, or the function or class itself. A list, a range or an array is an axis, of
+    parameters, solvers and options; the grid is their product. A parameter may be an expression of others,
+    ``dim="4*heads"``, and the axes named in `zip` go in step. `tune` holds lists of values by option, ``{"menu":
+    {"rate": [0.01, 0.03]}}`` for all learners or under the name of one; ``"settings"`` (24) and ``"seeds"`` (3) beside
+    them bound what is tried.
 
     It runs on `workers` processes, or on the Dask cluster at `scheduler`. Store and dashboard lie in the folder `out`
     (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. The columns are those of
-    `hardness.rows`, but for times, provenance and what no two cells differ in; `attrs` of the result hold the path of
-    the `page`. Raises `InputError` for what makes no sense.
+    `hardness.rows`, but for times, provenance and what no two cells differ in; `attrs` hold the path of the `page`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
