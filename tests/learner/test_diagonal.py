@@ -15,7 +15,6 @@ from hardness.families import build
 from hardness.instance import Instance, every_pair
 from hardness.tokens import pack, unpack, unpack_bits
 from learner import diagonal_network as reference
-from learner.compiled import hyperbolic_tangent
 from learner.diagonal import FEW, GROWN, MANY, Diagonal
 from learner.diagonal_network import Rule
 from learner.kernels_diagonal import Network
@@ -91,14 +90,6 @@ def test_compiled_steps_are_those_of_the_reference_in_64_bits(rule, batch):
     np.testing.assert_allclose(network.weights(), weights, atol=5e-4)
 
 
-def test_tanh_of_the_compiled_step_is_that_of_numpy():
-    h = np.concatenate([np.linspace(-20, 20, 4001), 10.0 ** -np.arange(1, 12)])[:, None]
-    compiled = h.astype(np.float32)
-    hyperbolic_tangent(compiled)
-    np.testing.assert_allclose(compiled, np.tanh(h.astype(np.float32)), atol=3e-7)
-    np.testing.assert_allclose(compiled[-6:], h[-6:], rtol=1e-6)
-
-
 DIGEST = """
 import hashlib, sys
 from hardness.families import build
@@ -166,13 +157,6 @@ def test_values_of_open_rows_are_those_of_predict():
     student.partial_fit(rows.X, rows.Y)
     predicted = (fresh.X * student.predict(fresh.X))[part.positions, 0, 0]
     np.testing.assert_allclose(student.open_values(part), predicted, atol=1e-5)
-
-
-def test_where_the_gate_is_closed_it_predicts_the_public_value_that_it_saw():
-    examples = Instance.generate(STREAMED[0], 0).examples(4000, 1)
-    student = Diagonal(heads=5, random_state=0).partial_fit(examples.X, examples.Y)
-    closed = examples.X[:, 0, 0] == examples.X[:, 1, 0]
-    np.testing.assert_allclose(student.predict(examples.X)[closed], examples.Y[closed], atol=1e-12)
 
 
 def test_steps_are_taken_as_soon_as_labels_are_known_and_batches_grow():

@@ -1,11 +1,5 @@
 """The attention student: its step against float64 and automatic differentiation, the estimator, and what it learns."""
 
-import hashlib
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -63,26 +57,6 @@ def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k, l
             assert np.isclose(gradient[at], (ends[0] - ends[1]) / 2e-6, atol=1e-7)
 
 
-def test_the_reference_is_what_torch_differentiates_and_its_adam_is_torchs():
-    torch = pytest.importorskip("torch")
-    theta, w = (a.astype(float) for a in initial(np.random.default_rng(1), 3, 5))
-    x, y = data(320, 2, 5, 1)
-    parameters = [torch.tensor(a, requires_grad=True) for a in (theta, w)]
-    optimizer = torch.optim.Adam(parameters, lr=3e-3)
-    tokens, targets = torch.tensor(x, dtype=torch.float64)[:, None], torch.tensor(y)
-    for part in torch.arange(320).split(64):
-        X = tokens[part]
-        out = (torch.softmax(X @ parameters[0] @ X.transpose(2, 3), dim=3) @ X @ parameters[1]).sum(dim=1)
-        loss = ((out - targets[part]) ** 2).sum() / 128
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    expected = reference(theta, w, x, y, 64, 3e-3)
-    assert all(
-        np.allclose(a.detach().numpy(), b, atol=1e-9) for a, b in zip(parameters, expected, strict=False)
-    )
-
-
 @settings(max_examples=40)
 @given(
     st.integers(1, 9),
@@ -112,35 +86,6 @@ def test_the_compiled_step_is_the_reference(heads, dim, batch, l1, loss, seed):
     # An output at the edge of its zone pulls in one of them and not in the other: then a column differs.
     assert np.mean(np.concatenate([e.ravel() for e in wrong]) > 2e-5) < (0.01 if loss == "squared" else 0.1)
     assert max(e.max() for e in wrong) < 7e-3  # three steps of Adam that differ in sign, at the most
-
-
-def digest() -> str:
-    """Of Θ and W after 20 steps at several numbers of heads, features and examples a batch."""
-    digest = hashlib.sha256()
-    for heads, dim, batch in ((16, 16, 64), (16, 8, 16), (5, 12, 100), (3, 33, 7), (32, 24, 512)):
-        student = PairStudent(*initial(np.random.default_rng(heads), heads, dim))
-        student.train(*data(20 * batch, 2, dim, heads), batch, 3e-3)
-        for part in student.layer():
-            digest.update(part)
-    return digest.hexdigest()
-
-
-@pytest.mark.slow
-def test_a_process_that_compiles_has_the_bits_of_one_that_loads_the_cache(tmp_path):
-    """As they have not if LLVM may reorder sums."""
-    code = f"from {Path(__file__).stem} import digest; print(digest())"
-    paths = os.pathsep.join([*sys.path])
-    for _ in range(2):  # one compiles into an empty cache, the next one loads it
-        end = subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": paths},
-            cwd=Path(__file__).parent,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        assert end.stdout.strip() == digest()
-    assert list(tmp_path.rglob("*.nbc"))
 
 
 def test_batches_of_different_sizes_leave_nothing_behind_in_the_buffers():

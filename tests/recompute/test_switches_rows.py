@@ -2,15 +2,13 @@
 
 import csv
 from collections import defaultdict
-from itertools import combinations, product
-from math import ceil, comb, exp, floor, isclose, log, sqrt
+from math import ceil, comb, exp, floor, log, sqrt
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 import pytest
 from committed import ROOT, Row, article_tables, rows, summary
-from scipy.sparse.linalg import eigsh
 from scipy.stats import t
 
 
@@ -138,30 +136,6 @@ def test_elimination_under_noise(numbers: dict[str, Any]) -> None:
     full_rank = np.prod([1 - 0.5**i for i in range(2, 60)])  # of n + 1 random equations
     assert noise["tries"] == round(1 / (full_rank * 0.75**20))
     assert {row["cost"] for row in runs[("0",)]} <= {"1", "1.0"}
-
-
-def test_switches_eigenvalue_on_vectors_of_sum_0() -> None:
-    """The largest of the whole matrix, which the page once named, gives a lower need than the page prints."""
-    n, s = 12, 4
-    sets = np.array([[j in chosen for j in range(n)] for chosen in combinations(range(n), s)], dtype=float)
-    size = len(sets)
-    for row in rows("switches", solver_kind="biased", params_dim=str(n + 1)):
-        matrix = float(row["params.bias"]) ** (2 * s - 2 * sets @ sets.T)
-        mean = matrix.mean(axis=0)  # that of every column: the sets of one size are alike
-        largest = float(eigsh(matrix - mean, k=1, which="LA", return_eigenvectors=False)[0])
-        assert isclose(8 * 0.02**2 * (size - 1) / largest, float(row["detail.needed"]), rel_tol=1e-3)
-
-
-@pytest.mark.parametrize(("s", "mu"), [(2, 0.3), (3, 0.5), (4, 0.8)])
-def test_from_which_bias_on_one_query_a_coordinate_is_enough(s: int, mu: float) -> None:
-    """Half of all gates are open; the means of y v_j at members and at others must lie more than 2τ apart."""
-    v = np.array(list(product((1, -1), repeat=s + 1)))
-    chance = np.where(v == 1, (1 + mu) / 2, (1 - mu) / 2).prod(axis=1)
-    labels = v[:, :s].prod(axis=1) / 2  # and none where the gate is closed
-    member, other = (float(np.sum(chance * labels * v[:, j])) for j in (0, s))
-    tau = (member - other) / 2  # from here on the two are no longer told apart
-    left = mu ** (s - 1) * (1 - mu**2)
-    assert left == pytest.approx(4 * tau)
 
 
 def interval(points: list[tuple[float, float]]) -> str:

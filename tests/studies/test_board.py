@@ -1,9 +1,7 @@
 """The study `stress`: budgets, how runs end and are counted, learners of others, results that others send."""
 
-import csv
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,18 +11,14 @@ from tutorial import blocks
 from hardness import registry
 from hardness.engine.frames import frame
 from hardness.engine.outcome import Outcome, run_trial
-from hardness.engine.plugins import chosen
-from hardness.engine.rows import load, merge
-from hardness.engine.store import Row, Store
+from hardness.engine.store import Row
 from hardness.engine.task import Task
-from hardness.errors import InputError
 from hardness.evaluation.conformance import CHECKS, tried
 from hardness.evaluation.solver import Solver
 from hardness.families.parity import Parity
 from hardness.instance import Instance, suite
 from hardness.scores import open_error
 from hardness.sq.strategies import STRATEGIES
-from hardness.studies import catalog
 from learner.provable.crude import crude, estimate, ols
 from learner.studies import stress as grid
 from learner.studies.stress import ATTACKS, trial
@@ -134,37 +128,6 @@ def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
         assert len(budgets) == 1
 
 
-ABOUT = {"study": "stress", "seed": 0, "quick": False}
-
-
-def written(folder: Path, tasks: list[Task], outcome: Any) -> None:
-    with Store(folder / "rows.db", ABOUT) as store:
-        store.plan(tasks)
-        for i, task in enumerate(tasks):
-            store.add(task, outcome(i, task), {"commit": "abc"})
-        catalog.page(store, folder)
-
-
-@pytest.fixture(scope="module")
-def sent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A board on which mlp fails to be imported, and lbfgs runs out of time, everywhere."""
-    ends = {
-        "mlp": ("error", {"reason": "ImportError: no module"}),
-        "lbfgs": ("timeout", {"reason": "over 60 s"}),
-        "provable": ("refused", {"reason": "no"}),
-        "low-degree": ("budget", {"limit": "examples"}),
-    }
-    tasks = [task for name in [*ends, "student"] for task in grid.user_learner_tasks(False, name)]
-    folder = tmp_path_factory.mktemp("sent")
-
-    def outcome(i: int, task: Task) -> Outcome:
-        status, detail = ends.get(task.solver["learner"], ("solved", {"multiply_adds": 2.0}))
-        return Outcome(status, 10 + i, detail, 1.0)
-
-    written(folder, tasks, outcome)
-    return folder
-
-
 def test_a_budget_below_one_fit_is_told_apart_from_a_fit_that_was_ended() -> None:
     tasks = grid.user_learner_tasks(False, "lbfgs")
     ends = [("multiply-adds", 0), ("CPU time", 0), ("multiply-adds", 256), ("examples", 512)]
@@ -193,56 +156,6 @@ def test_the_sum_of_projections_of_a_hidden_secret_has_rank_one_on_any_examples(
         sum_of_w = estimator(data.X.astype(float), data.Y)
         assert sum_of_w.singular[1] == 0
         assert sum_of_w.refusal()
-
-
-def test_a_results_file_of_others_joins_the_board(sent: Path, tmp_path: Path) -> None:
-    """rows.csv and summary.json alone, as others send them, beside a store: one board ranks both."""
-    (tmp_path / "theirs").mkdir()
-    for name in ("rows.csv", "summary.json"):
-        (tmp_path / "theirs" / name).write_bytes((sent / name).read_bytes())
-    mine = "trial_learners:Tunable"
-    tasks = chosen(catalog.get("stress"), False, {"learner": [mine]}, only=[mine], tier="easy")
-    with Store(tmp_path / "rows.db", ABOUT) as store:
-        store.plan(tasks)
-        store.add(tasks[0], Outcome("solved", 256, {}), {})
-    merge([tmp_path / "theirs", tmp_path], tmp_path / "board.db")
-    with Store(sent / "rows.db") as board, Store(tmp_path / "board.db") as merged:
-        before, after = list(board.rows()), list(merged.rows())
-    ends = [
-        [
-            (row.task.identity, row.outcome.status, row.outcome.cost, dict(row.outcome.detail))
-            for row in rows
-            if row.outcome
-        ]
-        for rows in (before, after)
-    ]
-    assert ends[1] == [*ends[0], (tasks[0].identity, "solved", 256, {})]
-    assert all(row.provenance == {"commit": "abc"} for row in after[: len(before)])
-
-
-def test_a_results_file_that_was_changed_is_one_line(sent: Path, tmp_path: Path) -> None:
-    text = (sent / "rows.csv").read_text(encoding="utf-8")
-    with (sent / "rows.csv").open(encoding="utf-8") as file:
-        first = next(csv.DictReader(file))
-    changes = {
-        "dim": text.replace(f"{first['identity']},", f"{'0' * 64},", 1),
-        "status": text.replace(",error,", ",easy,", 1),
-        "cost": text.replace(",error,10,", ",error,1e999,", 1),
-        "header": text.replace("identity", "name", 1),
-        "empty": "",
-    }
-    for name, changed in changes.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "summary.json").write_bytes((sent / "summary.json").read_bytes())
-        (folder / "rows.csv").write_text(changed)
-        completed = run_command(f"study merge {folder} --out {folder}/out.db")
-        check_refused(completed, "rows.csv")
-        assert not (folder / "out.db").exists()
-    (tmp_path / "dim" / "summary.json").unlink()
-    check_refused(run_command(f"study merge {tmp_path}/dim --out {tmp_path}/x.db"), "summary.json")
-    with pytest.raises(InputError, match="cannot read"):
-        load(tmp_path / "absent.csv")
 
 
 @pytest.mark.parametrize(

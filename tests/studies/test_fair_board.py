@@ -8,7 +8,6 @@ import pytest
 from commands import run_command
 
 from hardness.engine.outcome import Row, run_trial
-from hardness.instance import suite
 from learner.studies import stress as grid
 from learner.studies.stress import trial
 
@@ -85,7 +84,3 @@ def test_a_forecast_of_a_learner_that_nobody_has_timed_is_unknown() -> None:
     assert "trial_learners:Slow: 2 trials, time unknown" in both.out
     assert "mlp: 2 trials, about " in both.out
     assert '"seconds": null' in run_command(f"{mine} --json").out
-
-
-def test_the_suite_has_the_layers_of_these_tests() -> None:
-    assert set(LAYERS) <= set(suite.entries())
