@@ -54,16 +54,6 @@ def parameters(V: Array, Q: Array) -> Array:
     return np.asarray(both.reshape(len(both), -1))
 
 
-def lift(p: Array, dim: int) -> Array:
-    """The W (outputs, d, d, d) of least norm with Σ_h V_h[a,j] Q_h[k,l] = W[a,j,k,l]: symmetric in j, k."""
-    j, k = np.triu_indices(dim)
-    W = np.empty((len(p), dim, dim, dim))
-    half = p.reshape(len(p), len(j), dim) / np.where(j < k, 2, 1)[:, None]
-    W[:, j, k] = half
-    W[:, k, j] = half
-    return W
-
-
 def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
     """<x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of √2-weighted `features` of X with query q, of Z with p."""
     from learner.regression import row_blocks

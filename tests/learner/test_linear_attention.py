@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from learner.linear.certificate import certificate
-from learner.linear.features import attention, feature_count, features, kernel, lift, parameters, weights
+from learner.linear.features import attention, feature_count, features, kernel, parameters, weights
 from learner.linear.regressor import LinearAttention
-from learner.studies.linear_attention.heads import svd_heads
 from learner.studies.linear_attention.memory import memory_data
 
 
@@ -23,6 +22,29 @@ def hidden(n, d, s, rng):
     X = signs(n, d, rng)
     support = 1 + rng.permutation(d - 1)[:s]
     return X, (X[:, 0, 0] - X[:, 1, 0]) / 2 * np.prod(X[:, 0, support] * X[:, 1, support], axis=1)
+
+
+def lift(p: np.ndarray, dim: int) -> np.ndarray:
+    """The W (outputs, d, d, d) of least norm with Σ_h V_h[a,j] Q_h[k,l] = W[a,j,k,l]: symmetric in j, k."""
+    j, k = np.triu_indices(dim)
+    W = np.empty((len(p), dim, dim, dim))
+    half = p.reshape(len(p), len(j), dim) / np.where(j < k, 2, 1)[:, None]
+    W[:, j, k] = half
+    W[:, k, j] = half
+    return W
+
+
+def svd_heads(p: np.ndarray, dim: int, tol: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
+    """Return heads V (H, outputs, d), Q (H, d, d) with these parameters p (outputs, ψ): H <= d · min(d, outputs).
+
+    Their number says little: one random head comes back as up to d · outputs, since no input sees the terms of
+    Σ vec V vec Qᵀ that are antisymmetric in the pair (j, k).
+    """
+    outputs = len(p)
+    U, s, R = np.linalg.svd(lift(p, dim).reshape(outputs * dim, dim * dim), full_matrices=False)
+    keep = s > tol * s.max(initial=0.0)
+    root = np.sqrt(s[keep])
+    return (U[:, keep] * root).T.reshape(-1, outputs, dim), (R[keep] * root[:, None]).reshape(-1, dim, dim)
 
 
 @settings(max_examples=40, deadline=None)

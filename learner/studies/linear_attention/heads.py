@@ -10,7 +10,7 @@ from hardness.evaluation.solver import plain
 from hardness.scores import EXACT
 from learner.adam import Adam
 from learner.base import Array
-from learner.linear.features import attention, lift, parameters
+from learner.linear.features import attention, parameters
 from learner.linear.regressor import LinearAttention
 from learner.studies.linear_attention import EPOCHS, FRESH, LENGTH, NOISE, RATE, REGRET
 from learner.studies.recorded import TINY, measured
@@ -102,19 +102,6 @@ def even_part(X: Array, direction: Array) -> Array:
     """
     squares = (X[:, -1] @ direction) ** 2 * LENGTH ** (2 / 3)
     return np.asarray((squares - 1) / 2**0.5)[:, None]
-
-
-def svd_heads(p: Array, dim: int, tol: float = 1e-9) -> tuple[Array, Array]:
-    """Return heads V (H, outputs, d), Q (H, d, d) with these parameters p (outputs, ψ): H <= d · min(d, outputs).
-
-    Their number says little: one random head comes back as up to d · outputs, since no input sees the terms of
-    Σ vec V vec Qᵀ that are antisymmetric in the pair (j, k).
-    """
-    outputs = len(p)
-    U, s, R = np.linalg.svd(lift(p, dim).reshape(outputs * dim, dim * dim), full_matrices=False)
-    keep = s > tol * s.max(initial=0.0)
-    root = np.sqrt(s[keep])
-    return (U[:, keep] * root).T.reshape(-1, outputs, dim), (R[keep] * root[:, None]).reshape(-1, dim, dim)
 
 
 def adam_heads(
