@@ -31,12 +31,7 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
     """
     temporary = None
     try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"cannot write {path}: it exists and is not a regular file; name another --out")
-        if not force and is_instance(path):
-            raise InputError(
-                f"cannot write {path}: it is an instance, whose secret would be lost; name another --out"
-            )
+        refuse_other_than_file(path, force)
         path.parent.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(path.parent).free
         if size > free:
@@ -56,6 +51,19 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
         if temporary is not None:
             with suppress(OSError):  # on a read-only medium there is nothing to remove
                 temporary.unlink(missing_ok=True)
+
+
+def refuse_other_than_file(path: Path, force: bool = False) -> None:
+    """Raise `InputError` where `path` is a folder, a device or, without `force`, an instance.
+
+    A command that computes for long asks this first.
+    """
+    if path.exists() and not path.is_file():
+        raise InputError(f"cannot write {path}: it exists and is not a regular file; name another --out")
+    if not force and is_instance(path):
+        raise InputError(
+            f"cannot write {path}: it is an instance, whose secret would be lost; name another --out"
+        )
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from attack_examples import restated
 from commands import HARDNESS, Completed, answer, check_refused, run_command
 from measured import within_limits
 from safetensors import safe_open
@@ -53,13 +54,6 @@ def altered(source: Path, target: Path, change):
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # it is no mapping
     change(header, arrays)
     save_file(arrays, target, {"instance": json.dumps(header)})
-
-
-def restated(source: Path, target: Path, stated):
-    """Write the same examples with other public parameters."""
-    with np.load(source) as file:
-        public = json.dumps({**json.loads(str(file["public"])), **stated})
-        np.savez(target, X=file["X"], Y=file["Y"], public=public)
 
 
 def mixed(source: Path, target: Path):

@@ -1,5 +1,8 @@
 """Examples straight from theory 1.1-1.4, without the package's closed form: what attacks are tested on."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 
 
@@ -55,3 +58,10 @@ def support(w):
 def centred(w, q):
     w = np.asarray(w) % q
     return {"w": np.where(2 * w > q, w - q, w).tolist()}
+
+
+def restated(source: Path, target: Path, stated):
+    """Write the same examples with other public parameters."""
+    with np.load(source) as file:
+        public = json.dumps({**json.loads(str(file["public"])), **stated})
+        np.savez(target, X=file["X"], Y=file["Y"], public=public)
