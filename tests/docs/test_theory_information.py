@@ -1,9 +1,11 @@
 """Theorem H of theory 2.10, and where it breaks: exact information of Gaussian gradients on all sets of one size."""
 
+import re
 from itertools import combinations
 
 import numpy as np
 import pytest
+from theory_page import SECTIONS, near
 
 from learner.studies.exponential_in_m import lottery
 
@@ -110,3 +112,27 @@ def test_theorem_h_for_real_batches_bounds_the_exact_integral(noise):
     assert 0 < exact <= proved
     if noise == 5_000:  # the first term is what is left
         assert exact == pytest.approx(w.sum() / noise, rel=0.1)
+
+
+def test_a_learner_of_one_bit_is_as_near_the_bound_as_printed():
+    """Sets are tested in turn until one agrees log2(20 N) times: exact means, and its 0.9 quantile by draws."""
+
+    def bound(N):
+        return N * (1 - np.sqrt(0.1 + 1 / N)) ** 2
+
+    def quantile(N, draws=1_000_000):
+        """Return the 0.9 quantile of examples used: geometric numbers for the sets before the right one."""
+        rng = np.random.default_rng(N)
+        before = rng.integers(0, N, draws)
+        failures = rng.negative_binomial(np.maximum(before, 1), 0.5) * (before > 0)
+        return np.quantile(before + failures + np.ceil(np.log2(20 * N)), 0.9)
+
+    figures = re.search(
+        r"about\s+([\d.]+) times the bound; its 0\.9 quantile, about 1\.8N, is ([\d.]+) times the bound for large N, "
+        r"and\s+below 5 times from N = (\d+)",
+        SECTIONS["2.10"],
+    )
+    large = 10**6
+    assert near(figures[1], (large + 1 + np.log2(20 * large)) / bound(large))
+    assert near(figures[2], quantile(large) / bound(large))
+    assert all(quantile(N) < 5 * bound(N) for N in (int(figures[3]), 100, 1000))

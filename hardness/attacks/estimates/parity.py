@@ -50,7 +50,7 @@ def lines(public: Public, tolerance: float) -> list[Line]:
         ),
         (
             "lf2",
-            "collisions, then a Walsh-Hadamard transform; collisions.py, which guesses no coordinates to hold S",
+            "collisions, then a Walsh-Hadamard transform; search.py, which guesses no coordinates to hold S",
             lambda: _guessed(it, _lf2),
         ),
     ]
