@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hardness.engine.frames import PARTS
 from hardness.engine.outcome import CENSORED
 from hardness.errors import InputError, unknown
 from hardness.report import plots
-from hardness.report.dashboard import design
 from hardness.statistics import Median, median, median_interval
 
 if TYPE_CHECKING:
@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = ("x", "y")
+DESIGN = {PARTS[part] for part in ("params", "solver", "budget")}
 PRICED = ("cost", "ratio")  # columns that only a run has that solved, or that a budget or a time limit ended
 COLORS = 7  # of the style; further lines have them again, dotted
 MOST_LINES = 2 * COLORS
 MOST_TICKS = 12
 SPREAD = 8.0  # points from the leftmost to the rightmost bar at the same x
 BOUND = "#69696a"
+
+
+def design(rows: "pd.DataFrame") -> list[str]:
+    """Return the columns that tell cells apart: family, parameters, solver and budget, where rows differ in them."""
+    meanings: Mapping[str, str] = rows.attrs["columns"]
+    names = [name for name in rows if name == "family" or meanings[name] in DESIGN]
+    return [name for name in names if rows[name].astype(str).nunique() > 1]
 
 
 def select(rows: "pd.DataFrame", where: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
@@ -31,7 +39,7 @@ def select(rows: "pd.DataFrame", where: Mapping[str, Sequence[str]]) -> "pd.Data
     """
     for name, texts in where.items():
         check_column(rows, name)
-        shown = rows[name].map(_shown)
+        shown = rows[name].map(printed)
         known = set(shown)
         values = [value for text in texts for value in ([text] if text in known else text.split(","))]
         for value in values:
@@ -49,7 +57,7 @@ def check_column(rows: "pd.DataFrame", name: str) -> None:
 
 def mixed(rows: "pd.DataFrame", x: str, by: Sequence[str]) -> list[str]:
     """Return the columns of the design that vary within a point of the chart, whose medians then mix several cells."""
-    shown = rows.map(_shown)
+    shown = rows.map(printed)
     points = shown.groupby([x, *by])
     names = [name for name in design(rows) if name not in (x, *by)]
     return [name for name in names if (points[name].nunique() > 1).any()]
@@ -82,7 +90,7 @@ def chart(
         )
     places = _places(kept[x])
     for axis, name, values in (("x", x, [*places.values()]), ("y", y, kept[y])):
-        if axis in log and (min(values) <= 0 or (axis == "x" and not _is_numeric(kept[x]))):
+        if axis in log and (min(values) <= 0 or (axis == "x" and not is_numeric(kept[x]))):
             raise InputError(f"column {name} holds values without a logarithm; leave {axis} out of --log")
     with plots.style():
         figure, axes = plots.panels(height=4.0)
@@ -92,14 +100,14 @@ def chart(
             if axis in log:
                 scale("log")
         ends = []
-        dashes = ["-", ":"] if _is_numeric(kept[x]) else ["none", "none"]  # words have no order to join
+        dashes = ["-", ":"] if is_numeric(kept[x]) else ["none", "none"]  # words have no order to join
         for i, (label, group) in enumerate(lines.items()):
             shift = SPREAD * (i / (len(lines) - 1) - 0.5) if len(lines) > 1 else 0.0
             ends.append((_line(axes, group, places, (x, y), shift, dashes[i // COLORS]), label))
         axes.autoscale_view()
         if y == "cost" and "bound" in kept:
             ends += _bounds(axes, lines, places, x)
-        _ticks(axes, places, numeric=_is_numeric(kept[x]))
+        _ticks(axes, places, numeric=is_numeric(kept[x]))
         plots.label_ends(axes, [(line, label) for line, label in ends if label])
     return figure
 
@@ -125,13 +133,13 @@ def _grouped(rows: "pd.DataFrame", by: Sequence[str]) -> "list[tuple[str, pd.Dat
     """Return the rows of every line and its label, in the order of their values."""
     if not by:
         return [("", rows)]
-    keys = rows[list(by)].map(_shown)
+    keys = rows[list(by)].map(printed)
     for name in by:
-        if _is_numeric(rows[name]):
+        if is_numeric(rows[name]):
             keys[name] = f"{name} " + keys[name]
     groups = rows.groupby([keys[name] for name in by])
     labels = {", ".join(key): group for key, group in groups}
-    if all(_is_numeric(rows[name]) for name in by):
+    if all(is_numeric(rows[name]) for name in by):
         first = {label: [float(group[name].iloc[0]) for name in by] for label, group in labels.items()}
         return sorted(labels.items(), key=lambda item: first[item[0]])
     return [*labels.items()]
@@ -139,8 +147,8 @@ def _grouped(rows: "pd.DataFrame", by: Sequence[str]) -> "list[tuple[str, pd.Dat
 
 def _places(column: "pd.Series[Any]") -> dict[str, float]:
     """Return where each value of x stands: at itself, or, if x holds words, at its place in their order."""
-    shown = sorted({_shown(value) for value in column})
-    if _is_numeric(column):
+    shown = sorted({printed(value) for value in column})
+    if is_numeric(column):
         return {text: float(text) for text in sorted(shown, key=float)}
     return {text: float(i) for i, text in enumerate(shown)}
 
@@ -160,7 +168,7 @@ def _line(
     figure = axes.get_figure(root=True)
     assert figure is not None
     moved = axes.transData + ScaledTranslation(shift / 72, 0, figure.dpi_scale_trans)
-    cells = {places[text]: cell for text, cell in rows.groupby(rows[x].map(_shown))}
+    cells = {places[text]: cell for text, cell in rows.groupby(rows[x].map(printed))}
     at = sorted(cells)
     middles = {place: _median(cells[place], y) for place in at}
     (line,) = axes.plot(at, [middles[place].value for place in at], linestyle=dashes)
@@ -192,7 +200,7 @@ def _bounds(
     drawn: dict[tuple[tuple[float, float], ...], str] = {}
     for label, rows in lines.items():
         known = rows[rows["bound"].notna()]
-        cells = known.groupby(known[x].map(_shown))["bound"]
+        cells = known.groupby(known[x].map(printed))["bound"]
         if len(known) and (cells.nunique() == 1).all():
             curve = tuple(sorted((places[text], float(value)) for text, value in cells.first().items()))
             drawn[curve] = "proved bound" if curve in drawn else f"proved bound, {label}".removesuffix(", ")
@@ -213,14 +221,14 @@ def _ticks(axes: "Axes", places: Mapping[str, float], numeric: bool) -> None:
         axes.tick_params("x", labelrotation=30)
 
 
-def _is_numeric(column: "pd.Series[Any]") -> bool:
+def is_numeric(column: "pd.Series[Any]") -> bool:
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
 
 
-def _shown(value: Any) -> str:
+def printed(value: Any) -> str:
     """Return a value as it is printed and asked for: whole numbers without a point, nothing for what is missing.
 
-    >>> _shown(16.0), _shown(0.1), _shown(None), _shown(float("nan")), _shown("mlp")
+    >>> printed(16.0), printed(0.1), printed(None), printed(float("nan")), printed("mlp")
     ('16', '0.1', '', '', 'mlp')
     """
     import pandas as pd

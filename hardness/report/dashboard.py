@@ -5,17 +5,18 @@ needs no other file.
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.frames import PARTS, frame
+from hardness.engine.frames import frame
 from hardness.engine.outcome import CENSORED, Table
 from hardness.engine.study import Study
 from hardness.io.files import write_text
-from hardness.report import article, plots
-from hardness.statistics import Median, median
+from hardness.report import article, chart, plots
+from hardness.report.chart import design
+from hardness.statistics import median
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,6 @@ PAGE = "index.html"
 SHOWN = 1000  # rows of the last table; rows.csv has all
 PRINTED = 40  # cells in a terminal
 LINES = 8  # of the figure, those with the most points
-DESIGN = {PARTS[part] for part in ("params", "solver", "budget")}
 STYLE = """
 :root { color-scheme: light dark }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
@@ -75,7 +75,7 @@ def _measured(rows: "pd.DataFrame") -> dict[str, str]:
     cells = cells_of(rows)
     if cells.empty:
         return shown
-    drawn = base64.b64encode(drawing(cells)).decode()
+    drawn = base64.b64encode(drawing(rows[~rows["tuning"]])).decode()
     image = (
         f'<img alt="Median cost by cell, as in the table of cells" src="data:image/svg+xml;base64,{drawn}">'
     )
@@ -85,13 +85,6 @@ def _measured(rows: "pd.DataFrame") -> dict[str, str]:
         largest=[at.high for at in cells["median"]],
     )
     return {"Median cost": image, "Cells": _table(flat), **shown}
-
-
-def design(rows: "pd.DataFrame") -> list[str]:
-    """Return the columns that tell cells apart: family, parameters, solver and budget, where rows differ in them."""
-    meanings: Mapping[str, str] = rows.attrs["columns"]
-    names = [name for name in rows if name == "family" or meanings[name] in DESIGN]
-    return [name for name in names if rows[name].astype(str).nunique() > 1]
 
 
 def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
@@ -126,46 +119,21 @@ def _hashable(value: Any) -> Any:
     return str(value) if isinstance(value, list | dict) else value
 
 
-def drawing(cells: "pd.DataFrame") -> bytes:
-    """Return an SVG of the median cost of cells against the number that varies most, a line for all else that varies.
+def drawing(rows: "pd.DataFrame") -> bytes:
+    """Return an SVG of the median cost against the number that varies most, a line for all else that varies.
 
-    A bound is an arrow; a bar goes from the smallest cost to the largest.
+    Of many lines those of the most cells are shown.
     """
-    names = [*cells.columns[: list(cells.columns).index("median")]]
-    numeric = [name for name in names if all(isinstance(value, int | float) for value in cells[name])]
-    across = max(numeric, key=lambda name: cells[name].nunique(), default=None)
-    others = [name for name in names if name != across]
-    places = cells[across].astype(float) if across else cells.index.to_series().astype(float)
-    series: dict[str, list[tuple[float, Median]]] = {}
-    for place, (_, cell) in zip(places, cells.iterrows(), strict=True):
-        label = ", ".join(str(cell[name]) for name in others if cell[name] != "")
-        series.setdefault(label, []).append((place, cell["median"]))
-    longest = sorted(series, key=lambda label: -len(series[label]))[:LINES]
-    with plots.style():
-        figure, axes = plots.panels(height=4.0)
-        ends = [(_line(axes, sorted(series[label], key=lambda point: point[0])), label) for label in longest]
-        axes.set(xlabel=across or "cell", ylabel="median cost")
-        if all(at.low > 0 for at in cells["median"]):
-            axes.set_yscale("log")
-        plots.label_ends(axes, ends)
-        return plots.saved(figure, "medians")
-
-
-def _line(axes: Any, points: Sequence[tuple[float, Median]]) -> Any:
-    """Draw medians in order of their place; return the line."""
-    (line,) = axes.plot([x for x, _ in points], [at.value for _, at in points])
-    color = line.get_color()
-    axes.vlines(
-        [x for x, _ in points],
-        [at.low for _, at in points],
-        [at.high for _, at in points],
-        color,
-        linewidth=1,
-    )
-    for x, at in points:
-        if at.bound:
-            plots.bound(axes, x, at.value, color)
-    return line
+    names = design(rows)
+    numeric = [name for name in names if chart.is_numeric(rows[name])]
+    across = max(numeric, key=lambda name: rows[name].nunique(), default="family")
+    others = rows[[name for name in names if name != across]].map(chart.printed)
+    lines = [", ".join(filter(None, values)) for values in others.itertuples(index=False)]
+    rows = rows.assign(line=lines)
+    longest = rows.groupby("line")[across].nunique().nlargest(LINES).index
+    scale = ["y"] if (rows["cost"].dropna() > 0).all() else []
+    figure = chart.chart(rows[rows["line"].isin(longest)], across, "cost", ["line"], scale)
+    return plots.saved(figure, "medians")
 
 
 def _table(rows: "pd.DataFrame") -> str:
