@@ -11,17 +11,15 @@ from typer.exceptions import TyperException
 
 from hardness.cli import (
     attack,
-    citation,
     instances,
     learn,
+    literature,
     plot,
     questions,
-    records,
     sq,
     sq_learn,
     study,
     suite,
-    validate,
 )
 from hardness.cli.common import MARKUP, emit
 from hardness.errors import InputError
@@ -38,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, attack, learn, study, questions, plot, records, suite, validate, citation):
+for room in (instances, sq, attack, learn, study, questions, plot, suite, literature):
     room.register(app)
 sq_learn.register(sq.app)
 

@@ -1,11 +1,14 @@
-"""Commands that ask one question: `ray`, how cost grows along d = C m or at a fixed d, and `board`, who solves what."""
+"""Commands that ask one question: `ray`, how cost grows along d = C m or at a fixed d, `board`, who solves what, and
+`records`, the cheapest learners known."""
 
+import csv
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, OUTPUT, complete, typed
+from hardness.cli.common import EXPERIMENTS, OUTPUT, Json, complete, emit, typed
 from hardness.cli.study import Family, How, Quick, carry_out, with_how
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
@@ -41,8 +44,12 @@ Work = Annotated[
 ]
 
 
+QUESTION = "exponential-in-m"
+COUNTS = ("dim", "heads", "examples", "heads_examples", "runs", "solved")
+
+
 def register(parent: typer.Typer) -> None:
-    for command in (ray, board):
+    for command in (ray, board, records):
         parent.command(rich_help_panel=EXPERIMENTS)(command)
 
 
@@ -111,3 +118,36 @@ def _numbers(heads: str) -> list[int]:
     if not all(word.strip().isdecimal() for word in words):
         raise InputError(f"--heads takes numbers with commas between, as in 2,3,4; got '{sanitize(heads)}'")
     return [int(word) for word in words]
+
+
+def records(as_json: Json = False) -> None:
+    """List the cheapest learner known of twelve hidden sets, by examples and by heads x examples.
+
+    Each entry has a setting and a command that runs it once. Examples are medians of a committed table, on seeds that
+    chose no setting. CONTRIBUTING.md says how to lower an entry.
+
+    Example: hardness records --json
+    """
+    known = read()
+    lines = [
+        f"{each['instance']}: {each['examples']:,} examples, {each['heads_examples']:,} heads x examples "
+        f"(least {each['least']}), {each['setting']}"
+        for each in known
+    ]
+    emit(as_json, {"records": known}, lines)
+
+
+def read() -> list[dict[str, Any]]:
+    """Return the records of the study that asks of costs. Raises `InputError` where there are none."""
+    from hardness.studies import catalog
+
+    path = catalog.get(QUESTION).records
+    if path is None:
+        raise InputError(f"study {QUESTION} keeps no records")
+    with path.open(newline="", encoding="utf-8") as file:
+        return [_entry(line) for line in csv.DictReader(file)]
+
+
+def _entry(line: dict[str, str]) -> dict[str, Any]:
+    numbers = {name: int(line[name]) for name in COUNTS}
+    return {**line, **numbers, "setting": json.loads(line["setting"])}

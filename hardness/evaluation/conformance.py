@@ -1,4 +1,7 @@
-"""`hardness learn --check`: what a learner needs, and what it is advised, to be used in the lab; on small data."""
+"""`hardness learn --check`: what a learner needs, and what it is advised, to be used in the lab; on small data.
+
+`CHECKS` says in words what each function below tries.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -42,60 +45,51 @@ def _predicted(made: Make, given: Examples) -> NDArray[Any]:
     return np.asarray(_fitted(made, given).predict(given.X[LEARNED:]))
 
 
-def constructs(made: Make, given: Examples) -> bool:
-    """Return whether the constructor works with its defaults."""
+def _constructs(made: Make, given: Examples) -> bool:
     return made() is not None
 
 
-def returns_itself(made: Make, given: Examples) -> bool:
-    """Return whether fit takes (n, k, d) arrays and returns the learner; a `partial_fit` alone may return nothing."""
+def _returns_itself(made: Make, given: Examples) -> bool:
     learner = made()
     returned = learning(learner)(given.X[:LEARNED], given.Y[:LEARNED])
     return returned is learner or not hasattr(learner, "fit")
 
 
-def clones(made: Make, given: Examples) -> bool:
-    """Return whether scikit-learn can make another one of it."""
+def _clones(made: Make, given: Examples) -> bool:
     from sklearn.base import clone
 
     return bool(clone(made()).get_params() == made().get_params())
 
 
-def predicts(made: Make, given: Examples) -> bool:
-    """Return whether predictions are finite floats of the shape of X."""
+def _predicts(made: Make, given: Examples) -> bool:
     out = _predicted(made, given)
     return out.shape == given.X[LEARNED:].shape and out.dtype.kind == "f" and bool(np.isfinite(out).all())
 
 
-def repeats(made: Make, given: Examples) -> bool:
-    """Return whether equal state and data give equal predictions."""
+def _repeats(made: Make, given: Examples) -> bool:
     return np.array_equal(_predicted(made, given), _predicted(made, given))
 
 
-def predicts_rows_alone(made: Make, given: Examples) -> bool:
-    """Return whether the prediction for a row depends on no other row, as it would with a batch's own mean."""
+def _predicts_rows_alone(made: Make, given: Examples) -> bool:
     learner, X = _fitted(made, given), given.X[LEARNED:]
     whole, half = (np.array(learner.predict(rows)) for rows in (X, X[: PREDICTED // 2]))
     scale = float(np.abs(whole).max(initial=1.0, where=np.isfinite(whole)))
     return np.allclose(whole[: len(half)], half, rtol=0, atol=SAME * scale, equal_nan=True)
 
 
-def leaves_inputs(made: Make, given: Examples) -> bool:
-    """Return whether fit writes into neither X nor Y."""
+def _leaves_inputs(made: Make, given: Examples) -> bool:
     copies = Examples(given.X.copy(), given.Y.copy())
     _fitted(made, copies)
     return np.array_equal(copies.X, given.X) and np.array_equal(copies.Y, given.Y)
 
 
-def refuses_nan(made: Make, given: Examples) -> bool:
-    """Return whether a label that is no number is refused in one line."""
+def _refuses_nan(made: Make, given: Examples) -> bool:
     labels = given.Y[:LEARNED].copy()
     labels.flat[0] = np.nan
     return _refuses(made, given, labels)
 
 
-def refuses_shapes(made: Make, given: Examples) -> bool:
-    """Return whether labels of another shape are refused in one line."""
+def _refuses_shapes(made: Make, given: Examples) -> bool:
     return _refuses(made, given, given.Y[: LEARNED - 1])
 
 
@@ -107,8 +101,7 @@ def _refuses(made: Make, given: Examples, labels: NDArray[Any]) -> bool:
     return False
 
 
-def is_honest(made: Make, given: Examples) -> bool:
-    """Return whether it does not claim to have solved labels that are random."""
+def _is_honest(made: Make, given: Examples) -> bool:
     learner, labels = made(), np.random.default_rng(3).normal(size=given.Y[:LEARNED].shape)
     try:
         learning(learner)(given.X[:LEARNED], labels)
@@ -120,16 +113,16 @@ def is_honest(made: Make, given: Examples) -> bool:
 
 # What is tried, by name, and what to do where it fails.
 CHECKS: Mapping[str, tuple[Callable[[Make, Examples], bool], str]] = {
-    "construct": (constructs, "the constructor must work with its defaults"),
-    "fit": (returns_itself, "fit(X, Y), or else partial_fit, must take (n, k, d) arrays; fit returns self"),
-    "clone": (clones, "derive from sklearn.base.BaseEstimator and only store the arguments in __init__"),
-    "predict": (predicts, "predict(X) must return finite floats of the shape of X"),
-    "deterministic": (repeats, "the same random_state and data must give the same predictions"),
-    "rows alone": (predicts_rows_alone, "a prediction must depend on its own row only: call .eval(), say"),
-    "inputs untouched": (leaves_inputs, "fit must not write into X or Y"),
-    "refuses NaN": (refuses_nan, "raise a one-line ValueError on NaN"),
-    "refuses shapes": (refuses_shapes, "raise a one-line ValueError if shapes differ"),
-    "honest": (is_honest, "on random labels report_.status must not be 'solved'"),
+    "construct": (_constructs, "the constructor must work with its defaults"),
+    "fit": (_returns_itself, "fit(X, Y), or else partial_fit, must take (n, k, d) arrays; fit returns self"),
+    "clone": (_clones, "derive from sklearn.base.BaseEstimator and only store the arguments in __init__"),
+    "predict": (_predicts, "predict(X) must return finite floats of the shape of X"),
+    "deterministic": (_repeats, "the same random_state and data must give the same predictions"),
+    "rows alone": (_predicts_rows_alone, "a prediction must depend on its own row only: call .eval(), say"),
+    "inputs untouched": (_leaves_inputs, "fit must not write into X or Y"),
+    "refuses NaN": (_refuses_nan, "raise a one-line ValueError on NaN"),
+    "refuses shapes": (_refuses_shapes, "raise a one-line ValueError if shapes differ"),
+    "honest": (_is_honest, "on random labels report_.status must not be 'solved'"),
 }
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,7 @@ from hardness.io.fields import one_of, whole
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
-from hardness.scores import CRITERIA, EXPLAINED, OPEN, SCORES, Judged, exact, fresh, sizes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from hardness.scores import CRITERIA, OPEN, SCORES, Judged, exact, fresh, sizes
 
 FLATTEN = (
     "Inputs are (examples, tokens, dim): in a class of your own, fit on X.reshape(len(X), -1) and "
@@ -72,24 +69,6 @@ class Trial(dict[str, Any]):
         shown = {name: self.get(name) for name in SHOWN}
         cost = {"examples": self.get("train_examples"), "seconds": self.get("seconds")}
         return table(f"{self.get('learner')}: {self.get('status')}", shown | cost)
-
-    def plot(self) -> "Figure":
-        """Return the curve of the explained share of the labels' variance against examples, on a logarithmic axis.
-
-        A learner without `partial_fit` has one point. Raises `InputError` where the learner was never judged.
-        """
-        if self.get("explained") is None:
-            raise InputError(f"nothing to draw: the trial ended as {self.get('status')} and was never judged")
-        import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
-
-        curve = self.get("curve") or [(self["train_examples"], self["explained"])]
-        figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
-        plt.close(figure)  # a notebook shows what is returned, and nothing besides
-        axes.plot([examples for examples, _ in curve], [share for _, share in curve], marker=".")
-        axes.axhline(EXPLAINED.threshold, color="dimgray", linestyle="--", linewidth=1)
-        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(-0.1, 1.05))
-        axes.set_title(f"{self.get('learner')}: {self.get('status')}")
-        return figure
 
 
 def learners() -> list[str]:

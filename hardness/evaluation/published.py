@@ -41,18 +41,6 @@ class Comparison:
             return not theirs and not ours
         return min(theirs) <= max(ours) and min(ours) <= max(theirs)
 
-    @property
-    def reason(self) -> str:
-        """Why ours are not within the published range, in a sentence; nothing where they are."""
-        if self.within:
-            return ""
-        means = " The published figure is a mean of runs, whose range was not published." * (
-            len(self.published) == 1
-        )
-        return (
-            f"Ours came to {shown(self.ours)} {self.unit}, and {shown(self.published)} were published.{means}"
-        )
-
 
 def shown(runs: tuple[int | None, ...]) -> str:
     """The runs of a table in words.

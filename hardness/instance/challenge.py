@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
-from math import lgamma, log
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.examples import arrays, write
-from hardness.gadgets.coefficients import Gadget, informative, public_vectors
+from hardness.gadgets.coefficients import Gadget, informative
 from hardness.gadgets.sharp import Sharp
 from hardness.instance.instance import Instance
 from hardness.io import schemas
@@ -78,7 +77,10 @@ def refuse_guessable(instance: Instance, X: Signs) -> None:
         raise InputError(
             "the instance's seed was given by hand and may be guessed; generate without --seed, or say --toy"
         )
-    if few := _guessable(instance, X):
+    if (bits := log2_answers(instance, X)) < LEAST_BITS:
+        few = f"the secret is one of {at_least_power(bits)}"
+        if bits < log2_secrets(instance):
+            few = f"the vector of held-out labels is one of {at_least_power(bits)} that secrets can give"
         raise InputError(
             f"{few}, and all of them can be tried: a challenge needs 2^{LEAST_BITS}; raise dim or heads, or say --toy"
         )
@@ -118,26 +120,6 @@ def held_out(dim: int) -> Signs:
     """Fresh inputs (at most `HELD_OUT`, 2, d) with z_0 != 0: only these say anything about the secret."""
     X = unpack(TokenStream(secrets.randbits(128), 2, dim).packed(0, 4 * HELD_OUT), dim)
     return X[informative(X)][:HELD_OUT]
-
-
-def _guessable(instance: Instance, X: Signs) -> str:
-    """What of the answers are so few that they can be tried; empty if nothing is."""
-    if (bits := log2_secrets(instance)) < LEAST_BITS:
-        return f"the secret is one of {at_least_power(bits)}"
-    if (bits := log2_answers(instance, X)) < LEAST_BITS:
-        return f"the vector of held-out labels is one of {at_least_power(bits)} that secrets can give"
-    # How often each level comes tells of the secret, and so does the number of ways to deal them: it is not said.
-    few = _dealt_bits(instance, X) < LEAST_BITS
-    return f"most held-out labels are alike: their vector is one of fewer than 2^{LEAST_BITS}" if few else ""
-
-
-def _dealt_bits(instance: Instance, X: Signs) -> float:
-    """log2 of the ways to deal the levels of the inputs to those that differ: what a guesser who knows no more has."""
-    assert isinstance(instance.teacher, Gadget)
-    differ = np.unique(public_vectors(X, instance.teacher.kind), axis=0, return_index=True)[1]
-    levels = instance.teacher.levels(pack(X[differ]))
-    counts = np.unique(instance.teacher.value(levels), return_counts=True)[1].tolist()
-    return (lgamma(len(differ) + 1) - sum(lgamma(n + 1) for n in counts)) / log(2)
 
 
 def _write(instance: Instance, count: int, X: Signs, folder: Path, toy: bool) -> dict[str, Any]:
@@ -189,23 +171,16 @@ def judge(folder: Path, answer: Any) -> Verdict:
             X = _inputs(folder, header)
             values = np.array(answer["predictions"], dtype=np.float64)  # what are no numbers is a ValueError
             if values.shape != (len(X),):
-                return Verdict(
-                    False, "predictions", f"{len(X)} predictions expected, got shape {values.shape}"
-                )
+                reason = f"{len(X)} predictions expected, got shape {values.shape}"
+                return Verdict(False, "predictions", reason)
             right = _opens(header, X, values)
-            return Verdict(
-                right,
-                "predictions",
-                "every held-out label is right" if right else "a held-out label is wrong",
-            )
+            reason = "every held-out label is right" if right else "a held-out label is wrong"
+            return Verdict(right, "predictions", reason)
         right = _commit(header, _canonical_secret(header["public"], answer)) == header["commitment"]
     except (ValueError, TypeError, OverflowError) as error:
         return Verdict(False, "none", f"not an answer to this challenge: {sanitize(error)}")
-    return Verdict(
-        right,
-        "secret",
-        "the secret opens the commitment" if right else "the secret does not open the commitment",
-    )
+    reason = "the secret opens the commitment" if right else "the secret does not open the commitment"
+    return Verdict(right, "secret", reason)
 
 
 def opened(folder: Path, guesses: Callable[[Signs], Iterable[Floats]]) -> Floats | None:

@@ -1,13 +1,10 @@
-"""What notebooks show: a table for each result, texts of others made harmless, and the curve of a trial."""
+"""What notebooks show: a table for each result, texts of others made harmless."""
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 import hardness
 from hardness.attacks import Recovery
-from hardness.errors import InputError
-from hardness.evaluation.learning import Trial
 
 
 class Mean:
@@ -42,14 +39,9 @@ def test_results_show_status_and_cost(hard):
     assert "\x1b" not in foreign
 
 
-def test_a_trial_is_a_mapping_with_a_table_and_a_curve(hard):
+def test_a_trial_is_a_mapping_with_a_table(hard):
     trial = hardness.learn(hard, Mean(), 500, seed=1)
     assert trial.status == trial["status"] == "wrong"
     assert "<th>status</th><td>wrong</td>" in trial._repr_html_()
-    (line, threshold) = trial.plot().axes[0].get_lines()
-    assert_allclose(line.get_xydata(), trial.curve)
-    assert set(threshold.get_ydata()) == {0.9}
     with pytest.raises(AttributeError):
         _ = trial.nothing
-    with pytest.raises(InputError, match="never judged"):
-        Trial(status="error", explained=None).plot()

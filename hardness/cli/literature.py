@@ -1,10 +1,10 @@
-"""The command `cite`: BibTeX of the lab, and of the paper whose question it measures."""
+"""Commands on the literature: `cite`, BibTeX, and `validate`, published tables run on the lab's instances."""
 
 from collections.abc import Mapping
 
 import typer
 
-from hardness.cli.common import Json, emit
+from hardness.cli.common import EXPERIMENTS, Json, emit
 
 RELEASED = "2026-11-23"  # of this version, as in CITATION.cff, which an installed package lacks; tests compare the two
 TITLE = "{attention-hardness}: a lab for the hardness of learning multi-head attention layers"
@@ -22,6 +22,7 @@ PAPER = {
 
 def register(app: typer.Typer) -> None:
     app.command()(cite)
+    app.command(rich_help_panel=EXPERIMENTS)(validate)
 
 
 def cite(as_json: Json = False) -> None:
@@ -48,3 +49,28 @@ def entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
     width = max(map(len, fields))
     lines = [f"  {name:{width}} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@{kind}{{{key},", *lines, "}"])
+
+
+def validate(as_json: Json = False) -> None:
+    """Run published tables of other projects on instances of the lab, and print published beside ours.
+
+    A line is within if the range of our runs meets the published one. It takes less than two minutes.
+
+    Example: hardness validate --json
+    """
+    from hardness.engine.progress import steps
+    from hardness.evaluation.published import comparisons, shown
+
+    ended = []
+    with steps("validate") as tell:
+        for comparison in comparisons():
+            ended.append(comparison)
+            tell(f"{comparison.setting}: {shown(comparison.ours)} {comparison.unit}")
+    fields = ("source", "setting", "published", "ours", "unit", "limit", "within")
+    rows = [{name: getattr(comparison, name) for name in fields} for comparison in ended]
+    lines = [
+        f"{'ok' if c.within else 'NO':3} {c.setting}: published {shown(c.published)}, ours {shown(c.ours)} "
+        f"{c.unit} [{c.source}]"
+        for c in ended
+    ]
+    emit(as_json, {"rows": rows}, lines)
