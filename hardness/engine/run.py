@@ -6,6 +6,7 @@ import platform
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from importlib.metadata import version
 from io import StringIO
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any
 
@@ -31,6 +32,7 @@ from hardness.io.fields import whole
 Ran = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE_SECONDS = 10.0  # beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
+CHECK_SECONDS = 0.2  # between two looks at the clock while no trial ends
 CONNECT = "10s"  # to a Dask scheduler
 BROKEN = (
     'the worker processes died: in a script put the call under `if __name__ == "__main__":`, since they import it; '
@@ -151,17 +153,23 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
         context=multiprocessing.get_context("spawn"),
     )
     finished: SimpleQueue[Any] = SimpleQueue()
-    waiting, running, limit = iter(tasks), dict[Any, Task](), guard + GRACE_SECONDS
+    waiting, running, deadlines = iter(tasks), dict[Any, Task](), dict[Any, float]()
     try:
         while True:
             for task in islice(waiting, AHEAD * workers - len(running)):
-                future = pool.schedule(_job, (trial, task.text, root, guard), timeout=limit)
+                future = pool.schedule(_job, (trial, task.text, root, guard))
                 running[future] = task
                 future.add_done_callback(finished.put)
             if not running:
                 return
-            future = finished.get()
-            task, error = running.pop(future), future.exception()
+            _cancel_late(running, deadlines, guard + GRACE_SECONDS)
+            try:
+                future = finished.get(timeout=CHECK_SECONDS)
+            except Empty:
+                continue
+            task = running.pop(future)
+            deadlines.pop(future, None)
+            error = TimeoutError() if future.cancelled() else future.exception()
             if isinstance(error, BrokenExecutor):
                 raise error
             if error is None:
@@ -174,6 +182,17 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
     finally:
         pool.stop()
         pool.join()
+
+
+def _cancel_late(running: Iterable[Any], deadlines: dict[Any, float], limit: float) -> None:
+    """Cancel what has run for more than `limit` seconds; the pool ends its process.
+
+    The pool's own limits compare the wall clock, and a step of that would end trials that had just begun.
+    """
+    now = time.monotonic()
+    for future in list(running):
+        if future.running() and now > deadlines.setdefault(future, now + limit):
+            future.cancel()
 
 
 def _begin(pickles: Mapping[str, str]) -> None:

@@ -222,6 +222,7 @@ def _ticks(axes: "Axes", places: Mapping[str, float], numeric: bool) -> None:
 
 
 def is_numeric(column: "pd.Series[Any]") -> bool:
+    """Return whether a column holds numbers alone."""
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
 
 
