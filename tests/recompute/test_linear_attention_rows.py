@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 
 import pytest
 from committed import Row, article_tables, rows, summary
-from scipy.stats import t
+from scipy.stats import linregress, t
 
 SPANS = {("3", "2"): 1792, ("4", "2"): 3780, ("6", "3"): 38313}  # of programs, docs/baselines.md, E.3
 COUNTS = ("jobs", "whole", "blind", "steps", "wrong")
@@ -171,3 +171,22 @@ def test_the_memory() -> None:
         for share, text in zip((0.0, 0.95, 0.99, 1.0), line[1:], strict=True):
             values = cells[int(line[0]), share]
             assert text == ("≤ 1e-12" if max(values) <= 1e-12 else shown(values))
+
+
+def test_the_regret_against_the_best_linear_attention() -> None:
+    said = summary("linear-attention")["numbers"]["agnostic"]
+    runs = grouped(of("linear-attention", solver_method="agnostic"), "params.dim", "budget.samples")
+    regrets = {
+        (int(d), 2 * int(count) / (int(d) ** 2 * (int(d) + 1))): [float(row["detail.regret"]) for row in cell]
+        for (d, count), cell in runs.items()
+    }
+    for ratio, *texts in article_tables("linear-attention")[3][1:]:
+        for d, text in zip((4, 8), texts, strict=True):
+            assert text == (shown(regrets[d, float(ratio)]) if (d, float(ratio)) in regrets else "–")
+    for d in (4, 8):
+        points = [(r, y) for (dim, r), ys in regrets.items() if dim == d and r >= said["from"] for y in ys]
+        fit = linregress(*zip(*((log(x), log(y)) for x, y in points), strict=True))
+        half = t.ppf(0.975, len(points) - 2) * fit.stderr
+        assert said["rate"][str(d)] == f"{fit.slope:.3g} [{fit.slope - half:.3g}, {fit.slope + half:.3g}]"
+    least = [float(row["detail.least"]) for row in runs["4", "10240"]]
+    assert said["share"] == round(100 * fmean(least))

@@ -1,9 +1,12 @@
 """Title and tables of nice-layers, recomputed from rows.csv: csv, json and the standard library, nothing of the lab."""
 
+import csv
 import math
+from statistics import fmean, median, stdev
 
 import pytest
-from committed import article_tables, rows, summary
+from committed import ROOT, article_tables, rows, summary
+from scipy.stats import beta, t
 
 KNOBS = {
     "coherence": (0.5, 0.7, 0.8, 0.9, 0.97),
@@ -61,7 +64,7 @@ def enough(kind: str, heads: int, tokens: int) -> list[float]:
 
 
 def test_where_each_knob_breaks_each_method() -> None:
-    by_knob, _ = article_tables("nice-layers")
+    by_knob, *_ = article_tables("nice-layers")
     for line, knob in zip(by_knob[1:], KNOBS, strict=True):
         cells = [line[2], *line[4:]]
         for cell, method in zip(cells, METHODS, strict=True):
@@ -71,7 +74,7 @@ def test_where_each_knob_breaks_each_method() -> None:
 
 
 def test_how_many_examples_each_method_needs() -> None:
-    _, needed = article_tables("nice-layers")
+    _, needed, _ = article_tables("nice-layers")
     for heads, tokens, *cells, share in needed[1:]:
         for cell, kind in zip(cells, ("phases", "rounds", "search"), strict=True):
             least = enough(kind, int(heads), int(tokens))
@@ -80,9 +83,19 @@ def test_how_many_examples_each_method_needs() -> None:
                 continue
             ends = ["more than tried" if n == math.inf else f"{n:,}" for n in (least[0], least[-1])]
             assert cell == (ends[0] if ends[0] == ends[1] else " to ".join(ends))
-        if least:
-            numbers = least[-1] * int(tokens) * DIM / (2 * int(heads) * DIM**2)
-            assert share == f"{numbers:.1f}"
+        low, middle, high = a_parameter(least, int(heads)) if least else (None, None, None)
+        assert share == ("–" if middle is None else f"{middle:.1f} [{low:.1f}, {high:.1f}]")
+
+
+def a_parameter(least: list[float], heads: int) -> tuple[float, float, float]:
+    """Numbers a parameter of the least, the median and the most examples over six layers, at two tokens.
+
+    The middle two are averaged by their logarithms. The ends hold the median of all layers with 1 - 2^-5.
+    """
+    assert len(least) == 6
+    counts = (least[0], math.sqrt(least[2] * least[3]), least[5])
+    low, middle, high = (count / (heads * DIM) for count in counts)
+    return low, middle, high
 
 
 def test_the_numbers_of_the_title() -> None:
@@ -90,10 +103,91 @@ def test_the_numbers_of_the_title() -> None:
     assert numbers["sixteen"] == enough("search", 16, 2)[-1]
     assert numbers["sixteen_ratio"] == pytest.approx(numbers["sixteen"] / (16 * DIM))
     trials = rows("nice-layers", solver_kind="search", params_heads="16")
-    assert numbers["sixteen_missed"] == max(
-        int(row["budget.samples"]) for row in trials if row["status"] != "solved"
-    )
+    solved = {int(row["budget.samples"]) for row in trials if row["status"] == "solved"}
+    assert numbers["sixteen_missed"] == max({int(row["budget.samples"]) for row in trials} - solved)
+    many = [a_parameter(enough("search", heads, 2), heads) for heads in (8, 12, 16)]
+    assert numbers["many"] == {"low": min(low for low, _, _ in many), "high": max(high for *_, high in many)}
     assert numbers["four"] == enough("phases", 4, 2)[-1]
     broken = {knob: breaking(knob, "phases")[LAYERS // 2] for knob in KNOBS}
     assert (numbers["spread"], numbers["sum"]) == (broken["scale"], broken["sum_w"])
     assert numbers["breaking"] == sum(value != math.inf for value in broken.values())
+
+
+def seconds() -> dict[str, float]:
+    with (ROOT / "reports/nice-layers/timings.csv").open(newline="") as file:
+        return {line["identity"]: float(line["seconds"]) for line in csv.DictReader(file)}
+
+
+def raced(inputs: str, tokens: str, heads: str) -> list[list[dict[str, str]]]:
+    """The trials from the phases' end and those from a random start, in the order of the layers."""
+    size = {"params_inputs": inputs, "params_tokens": tokens, "params_heads": heads}
+    starts = [
+        rows("nice-layers", solver_kind="race", solver_start=start, **size) for start in ("phases", "random")
+    ]
+    return [sorted(trials, key=lambda row: int(row["repetition"])) for trials in starts]
+
+
+def interval(values: list[float]) -> tuple[float, float, float]:
+    """The mean and its 95 % interval by Student's t."""
+    half = t.ppf(0.975, len(values) - 1) * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    return fmean(values), fmean(values) - half, fmean(values) + half
+
+
+def shown(values: list[float]) -> str:
+    return "{:.3g} [{:.3g}, {:.3g}]".format(*interval(values))
+
+
+def share(trials: list[dict[str, str]]) -> str:
+    """Layers with every head right, and Clopper and Pearson's interval."""
+    right, n = sum(row["status"] == "solved" for row in trials), len(trials)
+    high = beta.ppf(0.975, right + 1, n - right) if right < n else 1
+    return f"{right} of {n} [{beta.ppf(0.025, right, n - right + 1):.2f}, {high:.2g}]"
+
+
+def saved(starts: list[list[dict[str, str]]], name: str) -> list[float]:
+    """Rounds less from the phases' end than from a random start, on layers that both find."""
+    return [
+        float(random[f"detail.{name}"]) - float(phases[f"detail.{name}"])
+        for phases, random in zip(*starts, strict=True)
+        if phases["status"] == random["status"] == "solved"
+    ]
+
+
+def test_the_race_of_the_phases_end_and_a_random_start() -> None:
+    spent, numbers = seconds(), summary("nice-layers")["numbers"]["race"]
+    dearer, near, right = [], [], [0, 0]
+    for inputs, tokens, heads, error, *cells in article_tables("nice-layers")[2][1:]:
+        starts = raced(inputs, tokens, heads)
+        assert [len(trials) for trials in starts] == [numbers[inputs]] * 2
+        assert error == f"{median(float(row['detail.phases']) for row in starts[0]):.1g}"
+        times = [[spent[row["identity"]] for row in trials] for trials in starts]
+        saves = [saved(starts, name) for name in ("near", "taken")]
+        assert cells == [*map(share, starts), *map(shown, saves), *map(shown, times)]
+        dearer.append(interval([one - other for one, other in zip(*times, strict=True)])[1] > 0)
+        near += [fmean(saves[0])] if inputs == "sign" else []
+        right = [
+            n + sum(row["status"] == "solved" for row in trials)
+            for n, trials in zip(right, starts, strict=True)
+        ]
+    assert (numbers["slower"], numbers["sizes"]) == (sum(dearer), len(dearer))
+    assert numbers["near"] == {"low": round(min(near)), "high": round(max(near))}
+    assert [numbers["found"][start] for start in ("phases", "random")] == right
+
+
+def test_the_race_in_docs_is_that_of_the_rows() -> None:
+    """docs/learner.md, phase 6b: tokens, heads, both shares, rounds saved to .1 and in all, seconds of both."""
+    text = (ROOT / "docs/learner.md").read_text(encoding="utf-8")
+    lines = [
+        line.strip("| ").split(" | ")
+        for line in text.partition("| k | m | phases' end |")[2].splitlines()[2:10]
+    ]
+    spent = seconds()
+    for tokens, heads, *cells in lines:
+        starts = raced("sign", tokens, heads)
+        counts = [f"{sum(row['status'] == 'solved' for row in trials)} of {len(trials)}" for trials in starts]
+        times = [f"{fmean(spent[row['identity']] for row in trials):.2g}" for trials in starts]
+        rounds = [
+            "{:.2g} [{:.2g}, {:.2g}]".format(*interval(saved(starts, name))) for name in ("near", "taken")
+        ]
+        assert cells == [*counts, *rounds, *times]
+    assert len(lines) == 8

@@ -12,7 +12,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.report import plots
-from hardness.statistics import Mean, mean
+from hardness.statistics import Mean, mean, slope
 from learner.studies.recorded import TINY
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return trials[task.family](task, root)
 
 
+SETTLED = 16  # rows over features from which on a rate is read off
 REGRET = 0.05  # squared error beyond that of the best head, over the variance of the labels, of a solved run
 EXACT_ERROR = 1e-12  # squared, over the variance: that of a solved run
 TINY_ERROR = 1e-24  # errors below this are recorded as this
@@ -202,6 +203,12 @@ def geometric(values: Any) -> Mean:
     return mean([float(value) for value in values], logarithmic=True)
 
 
+def rate(agnostic: "DataFrame", dim: int) -> Mean | None:
+    """Return the exponent of the rows in the regret, from `SETTLED` times as many rows as features on."""
+    runs = agnostic[(agnostic.dim == dim) & (agnostic.ratio >= SETTLED)]
+    return slope(list(zip(runs.ratio, runs.regret, strict=True)))
+
+
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
     fits, adam, runs = heads_of(rows, "regression"), heads_of(rows, "Adam"), automata_of(rows)
@@ -212,6 +219,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     at_rank = runs[runs.ratio == 1].groupby(["states", "letters"])[["certified", "lucky"]].mean()
     shares = runs.groupby(["states", "letters", "ratio"]).perfect.mean()
     least = shares[shares >= 0.5].reset_index("ratio").groupby(["states", "letters"]).ratio.min()
+    agnostic = heads_of(rows, "agnostic")
     learned = memory[memory.heads == 0]
     hidden, seen = learned[learned.unitary == 1], learned[learned.unitary == 0]
     return {
@@ -249,6 +257,11 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "memory": int(learned.groupby("unitary").size().max()),
             "automata": int(runs.groupby(["states", "letters", "samples"]).size().max()),
         },
+        "agnostic": {
+            "share": round(100 * float(agnostic[agnostic.ratio == max(AGNOSTIC[4])].least.mean())),
+            "rate": {dim: str(rate(agnostic, dim)) for dim in AGNOSTIC},
+            "from": SETTLED,
+        },
         "fresh": FRESH,
         "noise": NOISE,
     }
@@ -271,6 +284,11 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
     mixed = memory[memory.heads > 0].groupby(["heads", "unitary"]).distance
     distances = mixed.agg(lambda values: _distance(values)).unstack("unitary")
     distances.columns = [f"{100 * share:g} % orthonormal" for share in distances.columns]
+    agnostic = heads_of(rows, "agnostic")
+    regrets = agnostic.groupby(["ratio", "dim"]).regret.agg(lambda runs: str(geometric(runs))).unstack("dim")
+    regrets = regrets.fillna("–")
+    regrets.columns = [f"regret at d = {dim}" for dim in regrets.columns]
+    regrets.index.name = "rows over features"
     return {
         "by_program": pd.DataFrame(
             [
@@ -284,6 +302,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
         ),
         "by_heads": descents.rename(columns={"dim": "d", "error": "squared error / variance"}),
         "by_share": distances.reset_index(),
+        "by_rows": regrets.reset_index(),
     }
 
 

@@ -19,6 +19,7 @@ from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from hardness.report import plots
 from hardness.scores import fresh, relative_error
+from hardness.statistics import Mean, mean, median, median_interval
 from learner.base import counting_floor
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ ROUND_RATIOS, ROUND_LAYERS = (3.0, 4.0, 6.0, 9.0, 13.0), 3  # examples over the 
 SEARCH_LAYERS, MOST_HEADS = 6, 16
 SEARCH_RATIOS = dict.fromkeys((1, 2, 3, 4, 6, 8), (1.05, 1.1, 1.25, 1.5, 1.75, 2.0, 3.0))
 SEARCH_RATIOS |= dict.fromkeys((12, MOST_HEADS), (1.25, 1.5, 1.75, 2.0, 3.0))
+MANY = 8  # heads from which on the number of parameters decides, and no longer the scores of one head
 # The rule, fixed before the run: the median over layers of the examples that were enough, with the interval of
 # `median_interval`; of the race the layers with every head right, with Clopper and Pearson's interval, and the paired
 # differences of rounds, with Student's.
@@ -339,11 +341,56 @@ def per_parameter(heads: int, tokens: int, examples: float) -> float:
     return examples * tokens * DIM / (2 * heads * DIM**2)
 
 
+def needed_a_parameter(rows: "DataFrame", heads: int) -> tuple[float, float, float]:
+    """Return what local search needs, in numbers a parameter: the median over layers and its interval.
+
+    A layer that is missed with the most examples tried counts as one that needs more than these.
+    """
+    least = enough(rows, heads, 2, "search")
+    missed = [count == inf for count in least]
+    most = rows[(rows.kind == "search") & (rows.heads == heads)].samples.max()
+    counts = [float(most) if count == inf else count for count in least]
+    low, high, _ = median_interval(counts, missed)
+    middle = median(counts, missed).value
+    return per_parameter(heads, 2, middle), per_parameter(heads, 2, low), per_parameter(heads, 2, high)
+
+
+def raced(rows: "DataFrame", heads: int, tokens: int, inputs: str, start: str) -> "DataFrame":
+    """Return the trials of phase 6b from a start, by layer."""
+    chosen = rows[(rows.kind == "race") & (rows.heads == heads) & (rows.tokens == tokens)]
+    chosen = chosen[(chosen.inputs == inputs) & (chosen.start == start)]
+    return chosen.set_index("repetition").sort_index()
+
+
+def found(trials: "DataFrame") -> tuple[int, int, float, float]:
+    """Return the layers with every head right, all layers, and Clopper and Pearson's interval of the share."""
+    from scipy.stats import binomtest
+
+    right, layers = int((trials.status == "solved").sum()), len(trials)
+    interval = binomtest(right, layers).proportion_ci()
+    return right, layers, float(interval.low), float(interval.high)
+
+
+def saved(rows: "DataFrame", heads: int, tokens: int, inputs: str, column: str) -> Mean:
+    """Return how many rounds less the phases' end takes than a random start, on layers that both find."""
+    phases, random = (raced(rows, heads, tokens, inputs, start) for start in STARTS)
+    both = (phases.status == "solved") & (random.status == "solved")
+    return mean((random[column] - phases[column])[both].astype(float).tolist())
+
+
+def dearer(rows: "DataFrame", heads: int, tokens: int, inputs: str) -> Mean:
+    """Return the processor seconds that phases and rounds take beyond those of the rounds from a random start."""
+    phases, random = (raced(rows, heads, tokens, inputs, start).seconds for start in STARTS)
+    return mean((phases - random).tolist())
+
+
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
     plain = rows[(rows.knob == "scale") & (rows.scale == 2.0)]
     unequal = rows[(rows.knob == "norm_ratio") & (rows.norm_ratio == KNOBS["norm_ratio"][-1])]
     sixteen = rows[(rows.kind == "search") & (rows.heads == MOST_HEADS)]
+    solved = (sixteen.status == "solved").groupby(sixteen.samples).sum()
+    many = [needed_a_parameter(rows, m) for m in SEARCH_RATIOS if m >= MANY]
     search, phases = enough(rows, MOST_HEADS, 2, "search"), enough(rows, 4, 2, "phases")
     broken = {knob: middle(knob, breaking(rows, knob, "phases")) for knob in KNOBS}
     return {
@@ -360,11 +407,31 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "outputs": float(f"{unequal.phases.median():.1g}"),
             "head": float(f"{unequal.phases_head.median():.1g}"),
         },
-        "sixteen_missed": int(sixteen[sixteen.status != "solved"].samples.max()),
+        "sixteen_missed": int(solved[solved == 0].index.max()),
+        "many": {"low": min(low for _, low, _ in many), "high": max(high for *_, high in many)},
+        "from": MANY,
+        "race": _race_numbers(rows),
         "plain": float(f"{plain.phases.median():.1g}"),
         "examples": TURNED_EXAMPLES,
         "most": PHASE_SIZES[-1],
         "trials": len(rows),
+    }
+
+
+def _race_numbers(rows: "DataFrame") -> dict[str, Any]:
+    """Return how often each start found every head, rounds that the phases' end saves, and where it is slower."""
+    sizes = [(m, k, inputs) for inputs in RACE_LAYERS for m, k in RACE_CELLS]
+    totals = {start: [found(raced(rows, *size, start))[:2] for size in sizes] for start in STARTS}
+    near = [saved(rows, m, k, "sign", "near").value for m, k in RACE_CELLS]
+    slower = [dearer(rows, *size).side(0.0) == 1 for size in sizes]
+    return {
+        "found": {start: sum(right for right, _ in counts) for start, counts in totals.items()},
+        "layers": sum(layers for _, layers in totals["phases"]),
+        "near": {"low": round(min(near)), "high": round(max(near))},
+        "slower": sum(slower),
+        "sizes": len(sizes),
+        "dim": RACE_DIM,
+        **RACE_LAYERS,
     }
 
 
@@ -384,15 +451,34 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
         }
         for knob in KNOBS
     ]
-    cells = [(1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (8, 2), (MOST_HEADS, 2), (2, 3), (3, 3), (4, 3), (2, 4)]
+    heads_of_two = (1, 2, 3, 4, 5, 6, 8, 12, MOST_HEADS)
+    cells = [*((m, 2) for m in heads_of_two), (2, 3), (3, 3), (4, 3), (2, 4)]
     needed = []
     for m, k in cells:
         kinds = {"phases": "phases 1 to 6", "rounds": "6b, random start", "search": "local search"}
         counts = {title: _range(enough(rows, m, k, kind)) for kind, title in kinds.items()}
-        least = enough(rows, m, k, "search")
-        share = f"{per_parameter(m, k, least[-1]):.1f}" if least else "–"
+        share = "–"
+        if enough(rows, m, k, "search"):
+            share = "{:.1f} [{:.1f}, {:.1f}]".format(*needed_a_parameter(rows, m))
         needed.append({"heads": m, "tokens": k, **counts, "numbers a parameter": share})
-    return {"by_knob": pd.DataFrame(by_knob), "needed": pd.DataFrame(needed)}
+    race = [_race_line(rows, m, k, inputs) for inputs in RACE_LAYERS for m, k in RACE_CELLS]
+    tables = {"by_knob": by_knob, "needed": needed, "race_table": race}
+    return {name: pd.DataFrame(lines) for name, lines in tables.items()}
+
+
+def _race_line(rows: "DataFrame", heads: int, tokens: int, inputs: str) -> dict[str, Any]:
+    """Return a line of the table of the race: what each start found, rounds saved, and seconds."""
+    line: dict[str, Any] = {"inputs": inputs, "tokens": tokens, "heads": heads}
+    starts = {start: raced(rows, heads, tokens, inputs, start) for start in STARTS}
+    line["error of the phases"] = f"{starts['phases'].phases.median():.1g}"
+    titles = {"phases": "phases' end", "random": "random start"}
+    for start, trials in starts.items():
+        line[titles[start]] = "{} of {} [{:.2f}, {:.2g}]".format(*found(trials))
+    line["rounds saved to .1"] = str(saved(rows, heads, tokens, inputs, "near"))
+    line["rounds saved in all"] = str(saved(rows, heads, tokens, inputs, "taken"))
+    for start, trials in starts.items():
+        line[f"s, {titles[start]}"] = str(mean(trials.seconds.tolist()))
+    return line
 
 
 def _range(least: list[float]) -> str:
@@ -405,7 +491,11 @@ def _range(least: list[float]) -> str:
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
     """Return examples against heads, and the errors of phases and rounds as each knob is turned."""
-    return {"examples": _examples_figure(rows), "knobs": _knobs_figure(rows)}
+    return {
+        "examples": _examples_figure(rows),
+        "parameters": _parameters_figure(rows),
+        "knobs": _knobs_figure(rows),
+    }
 
 
 def _examples_figure(rows: "DataFrame") -> "Figure":
@@ -433,6 +523,23 @@ def _examples_figure(rows: "DataFrame") -> "Figure":
     return figure
 
 
+def _parameters_figure(rows: "DataFrame") -> "Figure":
+    """Draw what local search needs, in numbers a parameter, against heads, with intervals."""
+    figure, axes = plots.panels(height=3.0)
+    heads = [*SEARCH_RATIOS]
+    middle, low, high = zip(*(needed_a_parameter(rows, m) for m in heads), strict=True)
+    (line,) = axes.plot(heads, middle)
+    axes.vlines(heads, low, high, color=line.get_color(), linewidth=1.5)
+    least = [per_parameter(m, 2, counting_floor(m, 2, DIM)) for m in heads]
+    (floor,) = axes.plot(heads, least, "--", color="0.4", marker="")
+    axes.set(xscale="log", yscale="log", xlabel="heads", ylabel="numbers a parameter")
+    axes.set_xticks(heads, [str(m) for m in heads])
+    axes.set_yticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+    axes.minorticks_off()
+    plots.label_ends(axes, [(line, "local search"), (floor, "unknowns")])
+    return figure
+
+
 def _knobs_figure(rows: "DataFrame") -> "Figure":
     """Draw the median errors of the outputs at every value of every knob."""
     figure, axes = plots.panels(3, 3, height=1.9, sharey=True)
@@ -456,6 +563,7 @@ STUDY = Study(
     seconds,
     trial,
     guard=600.0,
+    timed=True,
     numbers=numbers,
     tables=tables,
     figures=figures,
