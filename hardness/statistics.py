@@ -128,11 +128,6 @@ def median_interval(
     The interval has a probability of at least `coverage` whatever the distribution is. It goes from the smallest to the
     largest cost where they are too few for that, six for .95; that holds the median with probability 1 - 2^(1 - n). It
     is open above where its end is a cost that is only known to be larger.
-
-    >>> median_interval([*range(1, 21)], [False] * 20)
-    (6.0, 15.0, False)
-    >>> median_interval([3.0, 5.0], [False, True])
-    (3.0, 5.0, True)
     """
     from scipy.stats import binom
 
@@ -194,7 +189,7 @@ def _least_squares(X: Floats, y: Floats) -> Fit:
 
 
 def _censored(X: Floats, y: Floats, lost: Bools, start: Fit) -> Fit:
-    """Greatest likelihood, by its gradient from the fit without the censored values."""
+    """Return the fit of greatest likelihood, by its gradient from the fit without the censored values."""
     from scipy.optimize import minimize
     from scipy.stats import norm
 
@@ -215,7 +210,6 @@ def _censored(X: Floats, y: Floats, lost: Bools, start: Fit) -> Fit:
 
 
 def _hessian(f: Callable[[Floats], float], x: Floats, step: float = 1e-3) -> Floats:
-    """Second derivatives by central differences."""
     moves = step * np.eye(len(x))
     return np.array(
         [

@@ -19,9 +19,6 @@ def get(name: str) -> type[Family]:
     """Return the family registered as `name`, or behind ``package.module:Name``.
 
     Raises `InputError` if there is none, or if what stands there is no family; nothing of it is called.
-
-    >>> get("parity").__name__
-    'Parity'
     """
     return _checked(registry.get("family", name), name)
 

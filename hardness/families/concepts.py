@@ -43,7 +43,6 @@ class ParityConcepts:
 
     @cached_property
     def size(self) -> int:
-        """N = C(n, s)."""
         return comb(self.n, self.s)
 
     @property
@@ -74,11 +73,9 @@ class ParityConcepts:
         return out
 
     def elements(self) -> NDArray[np.uint64]:
-        """All sets, uint64 (N,), in colex order."""
         return self.masks()
 
     def is_identified(self, live: NDArray[np.uint64]) -> bool:
-        """Whether the labels are known: one set is left."""
         return len(live) == 1
 
     def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -113,7 +110,6 @@ class RoundingConcepts:
 
     @property
     def size(self) -> int:
-        """N = q^n."""
         return int(self.q**self.n)
 
     @property
@@ -165,12 +161,7 @@ class RoundingConcepts:
         return np.asarray(self.level(t[None], secret["w"][None])[0])
 
     def is_identified(self, live: NDArray[np.int16]) -> bool:
-        """Tell whether all secrets that are left give the same labels to every public vector.
-
-        >>> concepts = RoundingConcepts(1, 5, 2)
-        >>> [concepts.is_identified(np.array([[0], [w]], np.int16)) for w in (2, 3)]
-        [True, False]
-        """
+        """Tell whether all secrets that are left give the same labels to every public vector."""
         rows = live @ self.powers
         first = self.label_table[rows[0]]
         return np.array_equal(self.label_table[rows[-1]], first) and bool(
@@ -215,7 +206,6 @@ class ListedConcepts(ABC):
         """The labels ±1 (inputs,) of sign vectors v (inputs, n)."""
 
     def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[Any]:
-        """The labels (n,) on tokens X (n, 2, d)."""
         return np.asarray(self.values(secret, (X[:, 0] * X[:, 1])[:, 1 : self.n + 1]))
 
     @property
@@ -253,15 +243,12 @@ class ListedConcepts(ABC):
 
     @property
     def size(self) -> int:
-        """N, the number of distinct concepts."""
         return len(self.table)
 
     def elements(self) -> NDArray[np.int64]:
-        """The concepts as rows of `table`."""
         return np.arange(self.size)
 
     def is_identified(self, live: NDArray[np.int64]) -> bool:
-        """Whether one concept is left."""
         return len(live) == 1
 
 

@@ -38,14 +38,12 @@ class NestedGadget(Gadget):
         return len(self.thresholds) + sum(block.heads for block in self.blocks)
 
     def labels(self, words: Words) -> NDArray[np.float64]:
-        """F(X) of packed token pairs (n, 2, words) by the closed form, (n, 2, d)."""
         Y = super().labels(words)
         for i, block in enumerate(self.blocks, 1):
             Y[:, :, i] = block.labels(words)[:, :, 0]
         return Y
 
     def layer(self) -> MultiHeadAttention:
-        """The dense layer: theta (m, d, d) and w (m, d, d)."""
         task = Gadget(**{f.name: getattr(self, f.name) for f in fields(Gadget)})
         parts = [gadget.layer() for gadget in (task, *self.blocks)]
         w = np.concatenate([np.roll(part.w, i, axis=2) for i, part in enumerate(parts)])
@@ -53,11 +51,7 @@ class NestedGadget(Gadget):
 
 
 def blocks_of(s: int, g: int) -> tuple[int, ...]:
-    """Return the sizes of the blocks of a chain that grows by g coordinates at a time, the last one by what is left.
-
-    >>> blocks_of(5, 3)
-    (3, 2)
-    """
+    """Return the sizes of the blocks of a chain that grows by g coordinates at a time, the last one by what is left."""
     return (g,) * (s // g) + ((s % g,) if s % g else ())
 
 
@@ -108,7 +102,6 @@ class Nested(Family):
         return {"support": support, "order": rng.permutation(support)}
 
     def check(self, secret: Secret) -> None:
-        """Raise `InputError` for arrays that are no chain: `support` and `order`, both (s,), the same coordinates."""
         expect(secret, {"support": ("<i8", (self.size,)), "order": ("<i8", (self.size,))})
         support = secret["support"].tolist()
         if (
@@ -124,7 +117,6 @@ class Nested(Family):
         return {"support": first, "order": first}
 
     def realize(self, secret: Secret) -> NestedGadget:
-        """The heads of every shown parity, by theorem 1.2."""
         return self.from_gadget(self._parity(secret["support"]), secret)
 
     def from_gadget(self, gadget: Gadget, secret: Secret) -> NestedGadget:
@@ -204,15 +196,12 @@ class Tent(Family):
         return Parity(self.dim, self.heads, "diag", self.sharpness)
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """A uniform hidden set: {"support": ascending coordinates in 1..d-1}."""
         return self._parity.draw(rng)
 
     def check(self, secret: Secret) -> None:
-        """Raise `InputError` for arrays that are no hidden set."""
         self._parity.check(secret)
 
     def gadget_size(self) -> tuple[int | None, int]:
-        """Heads and bits that a file must hold."""
         return self.heads, 0
 
     def realize(self, secret: Secret) -> Gadget:
@@ -227,7 +216,6 @@ class Tent(Family):
         return replace(parity, coefficients=c, values=values, offset=0.0, gate=float(c.sum()))
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return G of the level, (n,)."""
         return teacher.value(teacher.levels(words))
 
 
@@ -269,11 +257,9 @@ class RandomDiagonal(Family):
         return {"theta": theta, "c": c / _values(theta, c, words).std()}
 
     def check(self, secret: Secret) -> None:
-        """Raise `InputError` for arrays that are no such layer."""
         expect(secret, {"theta": ("<f8", (self.heads, self.dim)), "c": ("<f8", (self.heads,))})
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
-        """The layer of these diagonals and coefficients."""
         theta, w = np.zeros((2, self.heads, self.dim, self.dim))
         theta[:, range(self.dim), range(self.dim)] = secret["theta"]
         w[:, 0, 0] = secret["c"]
@@ -282,7 +268,6 @@ class RandomDiagonal(Family):
     def labels(
         self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Labels (n, 2, d) in closed form."""
         Y = np.zeros((len(words), 2, self.dim))
         Y[:, :, 0] = gated(words, self.column_values(teacher, words, noise), self.closed_value(teacher))
         return Y
@@ -290,7 +275,6 @@ class RandomDiagonal(Family):
     def column_values(
         self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return Σ_i c_i tanh(Σ_j θ_ij u_j), (n,)."""
         theta = np.diagonal(teacher.theta, axis1=1, axis2=2)
         return _values(theta, teacher.w[:, 0, 0], words[:, 0] ^ words[:, 1])
 
@@ -345,13 +329,11 @@ class Interpolation(Family):
         return hard.draw(rng) | nice.draw(rng)
 
     def check(self, secret: Secret) -> None:
-        """Raise `InputError` for arrays that are not both ends."""
         hard, nice = self._ends
         nice.check({name: secret[name] for name in secret if name != "support"})
         hard.check({name: secret[name] for name in secret if name == "support"})
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
-        """The layer at ρ between the dense parity layer and the random one."""
         parity, _ = self._ends
         hard = parity.realize(secret).layer()
         theta, w = (

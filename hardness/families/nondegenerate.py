@@ -84,7 +84,6 @@ class Nondegenerate(Family):
             raise InputError("sum_w needs at least 2 heads: that of one head is 1")
 
     def certificate(self, teacher: MultiHeadAttention) -> dict[str, Any]:
-        """Return that nothing is proved; `hardness inspect` measures the non-degeneracy conditions."""
         return {"method": "none: the layer is the secret"}
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -96,7 +95,6 @@ class Nondegenerate(Family):
         }
 
     def check(self, secret: Secret) -> None:
-        """Raise `InputError` for arrays that are no layer of this size."""
         expect(secret, dict.fromkeys(("theta", "w"), ("<f8", (self.heads, self.dim, self.dim))))
 
     def realize(self, secret: Secret) -> MultiHeadAttention:

@@ -108,7 +108,6 @@ class Parity(Family):
 
     @property
     def sets(self) -> ParityConcepts:
-        """The sets of s out of the d - 1 secret coordinates."""
         return ParityConcepts(self.dim - 1, self.size)
 
     def heads_meant(self) -> str:
@@ -118,11 +117,9 @@ class Parity(Family):
         return f"{self.heads} heads hide up to {hidden} coordinates" if several else self.heads_meaning
 
     def concepts(self) -> ParityConcepts | None:
-        """Return all sets of s; none with a bias, which has another bound (theory 2.9)."""
         return None if self.bias else self.sets
 
     def log2_secrets(self) -> float:
-        """Return log2 C(d - 1, s)."""
         return log2(self.sets.size)
 
     def log2_label_vectors(self, X: Signs) -> float:
@@ -141,7 +138,6 @@ class Parity(Family):
         return {"support": np.sort(1 + rng.choice(self.dim - 1, self.size, replace=False)).astype(np.int64)}
 
     def check(self, secret: Secret) -> None:
-        """Raise `InputError` for arrays that are no hidden set: {"support": (s,) coordinates 1..d-1}."""
         expect(secret, {"support": ("<i8", (self.size,))})
         if secret["support"].min() < 1 or secret["support"].max() >= self.dim:
             raise InputError(f"the secret's support must lie in 1..{self.dim - 1}")
@@ -150,7 +146,6 @@ class Parity(Family):
         return levels(self.gadget, self.size)
 
     def gadget_size(self) -> tuple[int | None, int]:
-        """Heads and bits that a file must hold."""
         return self.heads, self.size
 
     def realize(self, secret: Secret) -> Gadget:
@@ -163,7 +158,6 @@ class Parity(Family):
         return gadget.exact(self.gadget, weights, *self._levels(), self.sharpness)
 
     def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Labels (n, 2, d): x_a[0] (A + χ_S) where z_0 != 0, the sign of χ_S flipped where noise < flip."""
         return teacher.place(words, self.column_values(teacher, words, noise))
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -103,7 +103,6 @@ class Rounding(Family):
         return (self.weight or self.dim - 1) * (self.modulus // 2)
 
     def log2_secrets(self) -> float:
-        """Return n log2 q, or log2 C(n, h) (q - 1)^h of h non-zeros."""
         n, h, q = self.dim - 1, self.weight, self.modulus
         return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
 
@@ -148,13 +147,11 @@ class Rounding(Family):
         return {"w": w}
 
     def check(self, secret: Secret) -> None:
-        """Raise `InputError` for arrays that are no secret: {"w": (d-1,) residues, centred or not}."""
         expect(secret, {"w": ("<i8", (self.dim - 1,))})
         if np.abs(secret["w"]).max() >= self.modulus:
             raise InputError(f"the secret's w must hold residues mod {self.modulus}")
 
     def gadget_size(self) -> tuple[int | None, int]:
-        """Heads and bits that a file must hold."""
         return self.heads, 0
 
     def field(self, secret: Secret) -> Any:

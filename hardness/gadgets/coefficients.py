@@ -267,20 +267,12 @@ def gated(words: Words, value: NDArray[np.float64], closed: float) -> NDArray[np
 
 
 def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Which examples X (n, 2, d) have z_0 != 0, (n,): the others say nothing about the weights.
-
-    >>> informative(np.array([[[1, 1], [-1, 1]], [[1, 1], [1, -1]]], dtype=np.int8)).tolist()
-    [True, False]
-    """
+    """Which examples X (n, 2, d) have z_0 != 0, (n,): the others say nothing about the weights."""
     return np.asarray(X[:, 0, 0] != X[:, 1, 0])
 
 
 def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
-    """What the level is linear in, (n, d - 1): u = |z|, and for dot x_1[0] z, which is z_0 z where z_0 != 0.
-
-    >>> public_vectors(np.array([[[-1, 1, 1], [1, -1, 1]]], dtype=np.int8), "dot").tolist()
-    [[-1, 0]]
-    """
+    """What the level is linear in, (n, d - 1): u = |z|, and for dot x_1[0] z, which is z_0 z where z_0 != 0."""
     z = (X[:, 0] - X[:, 1]) // 2
     return np.asarray(X[:, :1, 0] * z[:, 1:] if kind == "dot" else np.abs(z[:, 1:]))
 

@@ -61,11 +61,7 @@ def plan(heads: int, size: int) -> Plan:
 
 
 def ratio(s: int) -> Fraction:
-    """r of the wide head for s bits: near the root of (s - 2) r^s = s r^(s-2) + 2, where the price of steps is least.
-
-    >>> [str(ratio(s)) for s in (3, 5, 7, 63)], price(3), round(price(5), 3)
-    (['2', '7/5', '5/4', '47/46'], 7.0, 14.288)
-    """
+    """Return r of the wide head for s bits: near the root of (s - 2) r^s = s r^(s-2) + 2, the cheapest for steps."""
     if s < 3:
         return Fraction(4096)
     low, high = 1.0, 3.0
@@ -74,12 +70,6 @@ def ratio(s: int) -> Fraction:
         low, high = (low, r) if (s - 2) * r**s > s * r ** (s - 2) + 2 else (r, high)
     excess = Fraction(low) - 1
     return 1 + next(x for d in range(1, 10**6) if abs((x := excess.limit_denominator(d)) / excess - 1) < 0.06)
-
-
-def price(s: int) -> float:
-    """Σ|c| of the wide head of r = `ratio` and steps, for s bits of (s + 1)/2 heads: 2 (r^s + r^2)/(r^2 - 1) - 1."""
-    r = float(ratio(s))
-    return 2 * (r**s + r * r) / (r * r - 1) - 1
 
 
 def steps(plan: Plan) -> list[Any]:

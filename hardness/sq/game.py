@@ -168,12 +168,6 @@ def rounds(
 
     It ends when a concept is identified, none is left, the strategy gives up, or the queries run out. `asked` changes a
     query: its bias, its flips.
-
-    >>> from hardness.families.concepts import ParityConcepts
-    >>> concepts = ParityConcepts(5, 2)
-    >>> oracle, steps = seated(concepts, STRATEGIES["parity"]["characters"], Window, 0.2, seed=0)
-    >>> [len(live) for _, _, live in rounds(concepts, oracle, steps, 0.2)]
-    [9, 8, 7, 6, 5, 4, 3, 2, 1]
     """
     live: Any = oracle.live
     try:

@@ -41,20 +41,12 @@ class Ledger:
 
 
 def samples_for(tolerance: float) -> int:
-    """Return how many fresh samples have a mean within the tolerance but for probability 1e-9 (Hoeffding on [-1, 1]).
-
-    >>> samples_for(0.05)
-    17134
-    """
+    """Return how many samples have a mean within the tolerance but for probability 1e-9 (Hoeffding on [-1, 1])."""
     return ceil(2 * log(2 / FAILURE) / tolerance**2)
 
 
 def best_answer(means: NDArray[np.float64], tolerance: float) -> float:
-    """Return the answer within the tolerance of the most means: the middle of the lowest best stretch, exactly.
-
-    >>> best_answer(np.array([0.0, 0.0, 0.5, -0.5]), 0.1)
-    0.0
-    """
+    """Return the answer within the tolerance of the most means: the middle of the lowest best stretch, exactly."""
     lows, highs = np.sort(means - tolerance), np.sort(means + tolerance)
     # Sliding an answer down to the next low end loses no mean, so low ends suffice.
     inside = np.arange(1, len(lows) + 1) - np.searchsorted(highs, lows, side="left")

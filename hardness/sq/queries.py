@@ -32,11 +32,7 @@ class Query(Protocol):
 
 
 def bit_products(words: NDArray[np.uint64], mask: np.uint64) -> NDArray[np.int8]:
-    """Return chi_mask of every word: +-1 int8.
-
-    >>> bit_products(np.array([0, 1, 3], np.uint64), np.uint64(1)).tolist()
-    [1, -1, -1]
-    """
+    """Return chi_mask of every word: +-1 int8."""
     odd: NDArray[np.int8] = (np.bitwise_count(words & mask) & 1).astype(np.int8)
     return 1 - 2 * odd
 
@@ -286,10 +282,6 @@ class LevelTable:
     """phi = b(u, level) 1{z_0 != 0} on the rounding family: a table b (U, p) over public vectors and levels.
 
     Its mean under w is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less what a uniform residue would give.
-
-    >>> concepts = RoundingConcepts(1, 2, 2)
-    >>> LevelTable(concepts, np.array([[0.0, 0.0], [1.0, -1.0]])).means(concepts.elements()).tolist()
-    [0.25, -0.25]
     """
 
     concepts: RoundingConcepts

@@ -61,11 +61,7 @@ def broken() -> list[InputError]:
 
 
 def get(name: str) -> "Study":
-    """The study called `name`, or behind ``package.module:STUDY``. Raises `InputError` if there is none.
-
-    >>> get("needs").name
-    'needs'
-    """
+    """The study called `name`, or behind ``package.module:STUDY``. Raises `InputError` if there is none."""
     from hardness.engine.study import Study
 
     offered = STUDIES | UNLISTED

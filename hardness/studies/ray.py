@@ -100,9 +100,6 @@ def tasks_at(
     """Return the trials at places (m, d), learners having `width` heads where that is given.
 
     `prints` are fingerprints of learners that have no file. Raises `InputError` for what is no learner.
-
-    >>> [task.solver.get("strategy", "elimination") for task in tasks_at([(2, 8)], [])]
-    ['sign-batch', 'flat', 'elimination', 'elimination', 'elimination']
     """
     trials = [*_games(places), *_eliminations(places)]
     for learner in dict.fromkeys(learners):

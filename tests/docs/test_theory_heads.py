@@ -8,7 +8,7 @@ from math import comb, e, exp, factorial, log, log2, pi, sqrt
 import mpmath
 import numpy as np
 import pytest
-from softmax import softmax_layer
+from softmax import price, softmax_layer
 from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 from theory_page import SECTIONS
@@ -33,13 +33,13 @@ def interpolation(q, k):
 
 def test_least_price_of_one_threshold_is_as_printed_and_above_its_bound():
     assert "1, 7, 31.6, 143.6, 675, 3290, 16638, 87457" in TEXT
-    for q, price in enumerate(LEAST, 1):
+    for q, least in enumerate(LEAST, 1):
         terms = [interpolation(q, k) for k in range(q)]
         for k, term in enumerate(terms, 1):
             closed = Fraction(factorial(q + k - 1), (2 * k - 1) * factorial(k - 1) ** 2 * factorial(q - k))
             n, j = q - 1, k - 1
             assert term == closed == Fraction(comb(n, j) * comb(n + j, j) * (n + j + 1), 2 * j + 1)
-        assert float(max(terms)) / (e * (q + 1)) <= price <= 4 * float(sum(terms))
+        assert float(max(terms)) / (e * (q + 1)) <= least <= 4 * float(sum(terms))
     delannoy = [sum(comb(n, j) * comb(n + j, j) for j in range(n + 1)) for n in (199, 200)]
     assert delannoy[1] / delannoy[0] == pytest.approx(3 + 2 * sqrt(2), rel=3e-3)
 
@@ -128,7 +128,7 @@ def test_lower_bounds_on_coefficients_hold_for_all_layers_of_the_lab():
             assert total >= s * (1 - 1e-12), name
             assert total >= floor, name
         assert np.abs(gadgets["steep diag"].coefficients).sum() < s * 1.001
-        assert s not in range(3, 16, 2) or np.abs(gadgets["wide"].coefficients).sum() < 1.05 * wide.price(s)
+        assert s not in range(3, 16, 2) or np.abs(gadgets["wide"].coefficients).sum() < 1.05 * price(s)
         assert floor == pytest.approx(sqrt(pi * s / 2), rel=0.5 / s + 0.26 * (s == 1))
 
 

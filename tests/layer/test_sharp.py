@@ -6,7 +6,7 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
-from softmax import on, softmax_layer, wrong
+from softmax import on, price, softmax_layer, wrong
 
 from hardness.errors import InputError
 from hardness.gadgets import sharp, wide
@@ -94,7 +94,7 @@ def test_floating_point_carries_ten_heads_to_1e_9_and_twelve_to_1e_7():
 def test_thirty_two_heads_hide_sixty_three_bits_at_a_price_of_227():
     gadget = wide.exact([0] + [1] * 63, 32)
     assert wide.certified(wide.plan(32, 63))
-    assert np.abs(gadget.coefficients).sum() < 1.02 * wide.price(63) < 228
+    assert np.abs(gadget.coefficients).sum() < 1.02 * price(63) < 228
     assert wrong(gadget, pack(1 - 2 * np.random.default_rng(0).integers(0, 2, (1000, 2, 64)))) < 1e-11
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from hardness.gadgets import wide
 from hardness.tokens import unpack
 
 
@@ -29,3 +30,9 @@ def wrong(gadget, words):
 
 def on(dim, support):
     return [int(j in support) for j in range(dim)]
+
+
+def price(s: int) -> float:
+    """Σ|c| of the wide head of `wide.ratio` and steps, for s bits: 2 (r^s + r^2)/(r^2 - 1) - 1 (theory 1.5)."""
+    r = float(wide.ratio(s))
+    return 2 * (r**s + r * r) / (r * r - 1) - 1

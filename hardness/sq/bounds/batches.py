@@ -74,9 +74,6 @@ def batch_queries(concepts: int, tolerance: float, rank: int = LARGEST_BATCH) ->
 
     None where batches lose nothing. `rank` is the most sets that a batch may take. The floor (N - 1)/floor(K/2) of
     theory 2.5e leaves the end game out: fewer than K live concepts take about log2 K queries more.
-
-    >>> batch_queries(8008, 0.05), round(8007 / (batch_size(0.05) // 2), 1)
-    (262, 258.3)
     """
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH, rank))
     live, asked = concepts, 0

@@ -27,11 +27,7 @@ LIMIT_SIZES = (
 
 
 def decimal(tolerance: float | Fraction) -> Fraction:
-    """Return a tolerance as the fraction that its decimal says.
-
-    >>> decimal(0.1)
-    Fraction(1, 10)
-    """
+    """Return a tolerance as the fraction that its decimal says."""
     return tolerance if isinstance(tolerance, Fraction) else Fraction(str(float(tolerance)))
 
 
@@ -73,9 +69,6 @@ def max_separation(e: int) -> Fraction:
     """Return an upper bound of T(e): at this tolerance no query loses e of 2e or more parities (theorem B).
 
     T(e) is at most (2e + c^2 - eta(c))/(8ce) for every c; for e = 5 it is `FIVE`.
-
-    >>> [str(max_separation(e)) for e in (1, 2, 3, 4, 5, 6, 8, 30)]
-    ['1/4', '3/16', '1/6', '5/32', '13/96', '1/8', '7/64', '1/16']
     """
     near = isqrt(2 * e)
     bound = min(
@@ -102,9 +95,6 @@ def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
     """Return 1/e*, the limit of V/N as n grows, N = C(n, s) and s = `size` fixed; None where that is not proved.
 
     The floor is theorem B's, the strategy theorem D's (theory 2.7).
-
-    >>> [str(asymptotic_ratio(s, 0.1)) for s in (3, 4)], [str(asymptotic_ratio(4, tau)) for tau in (0.2, 0.14, 0.09)]
-    (['None', '1/9'], ['1', '1/4', 'None'])
     """
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:

@@ -126,11 +126,7 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 
 def entropy_floor(concepts: int, tolerance: float) -> float:
-    """Return log2 N over the bits of an answer: what even an exact oracle that rounds to multiples of 2 tau needs.
-
-    >>> round(entropy_floor(1001, 0.05), 2)
-    2.88
-    """
+    """Return log2 N over the bits of an answer: what even an exact oracle that rounds to multiples of 2 tau needs."""
     return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)
 
 
@@ -141,11 +137,7 @@ def _levels(s: int, m: int) -> list[int]:
 
 
 def krawtchouk(s: int, k: int) -> list[int]:
-    """Return K_k(N) for N = 0..s: the sum of (-1)^|T & U| over the k-subsets T of s bits, |U| = N.
-
-    >>> krawtchouk(4, 2)
-    [6, 0, -2, 0, 6]
-    """
+    """Return K_k(N) for N = 0..s: the sum of (-1)^|T & U| over the k-subsets T of s bits, |U| = N."""
     return [sum((-1) ** i * comb(N, i) * comb(s - N, k - i) for i in range(k + 1)) for N in range(s + 1)]
 
 
@@ -179,9 +171,5 @@ def top_eigenvalue(n: int, s: int, mu: float) -> float:
 
 
 def membership_floor(n: int, q: int, p: int) -> float:
-    """Return chosen inputs that tell all q^n secrets apart by levels 0..p-1 for any learner: n ln q/ln p (theory 2.9).
-
-    >>> round(membership_floor(64, 97, 2), 1), round(membership_floor(128, 257, 16), 1)
-    (422.4, 256.2)
-    """
+    """Return n ln q/ln p: chosen inputs that tell all q^n secrets apart by levels 0..p-1 (theory 2.9)."""
     return n * log(q) / log(p)

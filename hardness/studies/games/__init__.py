@@ -118,13 +118,7 @@ def _games(
 
 
 def game(task: Task, root: int, guard: float) -> Outcome:
-    """Play a strategy against the greedy window: deterministic in the task and the root seed.
-
-    >>> solver = {"kind": "frontier", "strategy": "sign-batch", "tolerance": 0.1}
-    >>> outcome = game(Task("parity", {"dim": 15, "heads": 4}, solver, {"queries": 4000}, 0), 0, 60.0)
-    >>> outcome.status, outcome.detail["bound"] <= outcome.cost <= outcome.detail["exhaustive"]
-    ('solved', True)
-    """
+    """Play a strategy against the greedy window: deterministic in the task and the root seed."""
     result = played(task, root)
     detail = {"bound": result.bound, "concepts": result.concepts, "remaining": result.remaining}
     if task.family == "parity":
@@ -146,28 +140,13 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def seconds(task: Task) -> float:
-    """Return the predicted seconds of a trial."""
-    n, strategy, tau = (
-        int(task.params["dim"]) - 1,
-        task.solver.get("strategy"),
-        float(task.solver["tolerance"]),
-    )
+    n, strategy = int(task.params["dim"]) - 1, task.solver.get("strategy", "value")
     if task.family == "rounding":
-        usual = {"adaptive": 0.6, "sign-batch": 0.2}.get(str(strategy), 0.5)
-        return 0.05 + usual * (10.0 ** (n - 6) if task.params["modulus"] == IDEAL[0] else 34.0 ** (n - 4))
-    s = int(task.params["heads"])
-    match task.solver["kind"], strategy:
-        case "value", _:
-            return 1.0 if comb(n, s) > 6 else 0.1
-        case _, "flat":
-            return 6.0 + 0.012 * exact_floor(comb(n, s), tau)
-        case _, "adaptive":
-            return 3.0
-        case _, "blocks":
-            return 5.0 + 1.3e-5 * comb(n, s)
-        case _, "bent":
-            return 0.1 * 4.0 ** (s - 2)
-    return 0.8
+        return 0.05 + 0.5 * 10.0 ** (n - 6)
+    sets = comb(n, int(task.params["heads"]))
+    if strategy == "flat":
+        return 6.0 + 0.012 * exact_floor(sets, float(task.solver["tolerance"]))
+    return {"adaptive": 3.0, "blocks": 5.0 + 1.3e-5 * sets}.get(strategy, 0.8)
 
 
 SEVERAL = 100  # sets from which on a class is large

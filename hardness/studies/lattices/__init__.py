@@ -144,7 +144,6 @@ def warm() -> None:
 
 
 def seconds(task: Task) -> float:
-    """Return a rough length of a trial: what is known to be long starts first."""
     return float(task.params["dim"]) / (4 if "samples" not in task.budget else 10)
 
 

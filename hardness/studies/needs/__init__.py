@@ -72,7 +72,6 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def seconds(task: Task) -> float:
-    """Return the predicted seconds of a trial."""
     for learners in (gradients, nice):
         if task.solver["kind"] in learners.TRIALS:
             return learners.seconds(task)
@@ -126,9 +125,6 @@ def least_needed(dim: int, size: int, price: Callable[[float, float], float]) ->
 
     Between two of a fine row, the floor of the smaller one at the price of the larger one; and what follows from q/τ²
     being at least 8(N-1) at every tolerance (theory 2.5d), beyond the row too.
-
-    >>> least_needed(16, 2, PRICES["max(q, 1/τ²), one sample"]) <= 2 * (8 * 105) ** 0.5
-    True
     """
     steps = pairwise((2.0, *FINE))
     between = [price(parity_floor(dim, size, finer), tolerance(coarser)) for coarser, finer in steps]

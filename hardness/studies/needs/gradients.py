@@ -27,11 +27,7 @@ if TYPE_CHECKING:
 
 
 def tolerance(exponent: float) -> float:
-    """Return 2^-exponent to three digits: theory 2.7 reads a tolerance as its decimal.
-
-    >>> tolerance(2.06), tolerance(10.0)
-    (0.24, 0.000977)
-    """
+    """Return 2^-exponent to three digits: theory 2.7 reads a tolerance as its decimal."""
     return float(f"{2.0**-exponent:.3g}")
 
 
@@ -89,7 +85,6 @@ BATCH, ATTACKED, NOISES, ATTACKS = 64, (20, 10), (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the trials of gradient learners; the quick ones are of the smallest classes."""
     parts = _descents(quick), _noisy(quick), _batches(quick)
     return [task for part in parts for task in part]
 
@@ -184,7 +179,6 @@ def noisy(task: Task, root: int) -> Outcome:
 
 
 def _learner(task: Task, seed: int) -> Any:
-    """Return the learner that a task names, with its options."""
     return make(Solver("learner", task.solver["learner"], {**ADAM, **task.solver["params"]}), seed % 2**32)
 
 
@@ -197,11 +191,7 @@ def sign_vectors(n: int) -> NDArray[np.int8]:
 
 
 def named(values: NDArray[np.float64], concepts: ParityConcepts) -> int:
-    """Return the set of the class whose parity correlates most, in size, with the values (2^n,) of a function.
-
-    >>> named(np.array([0.1, -0.3, -0.2, 0.4]), ParityConcepts(2, 1))
-    2
-    """
+    """Return the set of the class whose parity correlates most, in size, with the values (2^n,) of a function."""
     from hardness.kernels.walsh import walsh_hadamard  # compiled: `study list` does not wait for it
 
     spectrum, masks = values.copy(), concepts.masks()
@@ -225,7 +215,6 @@ TRIALS = {"descent": descent, "noisy": noisy, "batches": batches}
 
 
 def seconds(task: Task) -> float:
-    """Return the predicted seconds of a trial."""
     match task.solver["kind"]:
         case "descent":
             return float(4e-4 * task.budget["steps"] * 2.0 ** (task.params["dim"] - 12))

@@ -143,22 +143,14 @@ def sweep(
         kind = families.get(named)
         known = {*types_of(kind), *signature(sweep).parameters} - {"family", "params"}
         families.check_names(f"keyword of a sweep of {kind.name}", params, known)
-    settings = {name: _axis(value) for name, value in (options or {}).items()}
     extra = {
         "strategy": {"oracle": name_of(oracle), "tolerance": _axis(tolerance)},
-        "learner": {"options": settings},
+        "learner": {"options": _axis(options or {})},
     }
     solver = {kind: name_of(thing) for kind, thing in given.items()} | extra.get(next(iter(given), ""), {})
     limits = {"queries": queries, "samples": samples, "work": work}
     budget = {name: value for name, value in limits.items() if value is not None}
-    axes = {name: _axis(value) for name, value in params.items()}
-    menus = {
-        name: {option: _axis(values) for option, values in menu.items()}
-        if isinstance(menu, Mapping)
-        else menu
-        for name, menu in (tune or {}).items()
-    }
-    grid = Grid(named, axes, solver, budget, runs, seed, guard, prints, menus, list(zip))
+    grid = Grid(named, _axis(params), solver, budget, runs, seed, guard, prints, _axis(tune or {}), list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
     run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
     with Store(folder / STORE) as store:
@@ -181,11 +173,12 @@ def _bare(value: Any) -> Any:
 
 
 def _axis(value: Any) -> Any:
-    """A list of plain values of what lists several; a plain value of what is one."""
+    """Return plain values: a list of what lists several, a mapping by its entries."""
+    if isinstance(value, Mapping):
+        return {name: _axis(each) for name, each in value.items()}
     if isinstance(value, np.generic):
         return value.item()
-    several = isinstance(value, Iterable) and not isinstance(value, (str, Mapping))
-    if not several:
+    if not isinstance(value, Iterable) or isinstance(value, str):
         return value
     entries = list(islice(value, MOST_TRIALS + 1))
     return entries if len(entries) > MOST_TRIALS else [_axis(each) for each in entries]  # more are no grid
