@@ -4,8 +4,10 @@ Each is refused in one line with exit code 2, in two seconds of computing and 50
 """
 
 import json
+import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from attack_examples import restated
 from commands import HARDNESS, Completed, check_refused, run_command
@@ -13,6 +15,7 @@ from measured import within_limits
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+REPORTS = Path(__file__).parents[2] / "reports"
 INSTANCES = {
     "few": "rounding --dim 193 --modulus 4093 --levels 3 --heads 2",
     "sparse": "rounding --dim 257 --modulus 1048576 --levels 2 --weight 8",
@@ -38,8 +41,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     restated(folder / "e.npz", folder / "heads.npz", {"heads": 2**70})
     restated(folder / "e.npz", folder / "offset.npz", {"A": 1e308})
     (folder / "rows").mkdir()
-    (folder / "rows" / "rows.csv").write_text('identity,params.dim\n"{}",3\n')
-    (folder / "rows" / "summary.json").write_text('{"study": "games"}')
+    table = pd.read_csv(REPORTS / "lattices" / "rows.csv", dtype=str).drop(columns="status")
+    table.to_csv(folder / "rows" / "rows.csv", index=False)
+    shutil.copy(REPORTS / "lattices" / "summary.json", folder / "rows")
     grid = 'family = "parity"\nruns = 1\nguard = 60\n[params]\ndim = [8]\nheads = [2]\n'
     (folder / "unprintable.toml").write_text(grid + '[solver]\nstrategy = "\\u202e"\n')
     return folder
@@ -55,7 +59,7 @@ FAULTS = [
     ("learn direct seeded --count 10", "seed must be an integer"),
     ("export seeded --form xor-dimacs --count 50 --out new", "seed must be an integer"),
     ("attack search heads.npz", "and there are 19"),
-    ("study merge rows/rows.csv --out new", "rows.csv"),
+    ("study merge rows/rows.csv --out new", "status"),
     ("sample hard --count 99999999999999999999 --out new.parquet", "less than or equal to"),
     (
         "sq certify parity --dim 64 --heads 3 --tolerance .16 --kind transcript --out /dev/full",
