@@ -40,13 +40,9 @@ def test_the_gate_alone_helps_no_untaught_student(g: int) -> None:
     assert abs(outcome.detail["accuracy"] - 0.5) < 0.05
 
 
-@pytest.mark.parametrize("kind", ["chain", "biased", "elimination"])
-def test_every_kind_of_trial_ends(kind):
-    task = min((t for t in tasks(True) if t.solver["kind"] == kind), key=STUDY.seconds)
-    outcome = STUDY.trial(task, 0, 60.0)
-    assert outcome.status == "solved"
-    if kind in ("chain", "biased"):
-        assert outcome.detail["needed"] <= outcome.cost <= outcome.detail["suffice"]
+def test_elimination_names_the_set():
+    task = next(t for t in tasks(True) if t.solver["kind"] == "elimination")
+    assert STUDY.trial(task, 0, 60.0).status == "solved"
 
 
 def test_censored_cells_have_no_part_in_an_exponent() -> None:

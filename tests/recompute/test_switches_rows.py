@@ -42,18 +42,6 @@ def shown(runs: list[Row]) -> str:
     return f"{value} [{low}, {high}]"
 
 
-def test_games_lie_inside_their_bounds(numbers: dict[str, Any]) -> None:
-    games = [row for row in rows("switches") if row["solver.kind"] in ("chain", "biased")]
-    ends = [[float(row[name]) for name in ("detail.needed", "cost", "detail.suffice")] for row in games]
-    assert all_solved(games)
-    inside = sum(needed <= cost <= enough for needed, cost, enough in ends)
-    largest = max(int(row["params.dim"]) - 1 for row in games)
-    free = sum(needed < 1 for needed, *_ in ends)
-    assert numbers["games"] == {"inside": inside, "played": len(games), "free": free, "n": largest}
-    assert inside == len(games) == 90
-    assert numbers["alone"] == f"{8 * 0.02**2 * (comb(63, 6) - 1):,.0f}"
-
-
 def test_students_of_chains(numbers: dict[str, Any]) -> None:
     students = rows("switches", family="nested", solver_kind="learner")
     cells = grouped(students, "params.block", "params.dim")
@@ -119,13 +107,7 @@ def test_biases_of_n_queries(numbers: dict[str, Any]) -> None:
     assert all(mu**3 * (1 - mu**2) > 0.08 for mu in (low, high))
     assert all(mu**3 * (1 - mu**2) < 0.08 for mu in (low - 0.001, high + 0.001))
     assert bias["end"] == f"{ceil(1000 * sqrt(1 - 0.08)) / 1000:g}"
-    assert bias["need"] == str(floor(8 * 0.02**2 * (comb(24, 4) - 1)))
-    games = {
-        row["params.bias"]: int(row["cost"])
-        for row in rows("switches", params_dim="25")
-        if row["solver.kind"] == "biased"
-    }
-    assert bias["asked"] == [games["0"], games["0.9"]] == [10625, 23]
+    assert numbers["alone"] == f"{8 * 0.02**2 * (comb(63, 6) - 1):,.0f}"
 
 
 def test_elimination_under_noise(numbers: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """The study `switches`: what makes parities easy again, each switch with both bounds and what was measured.
 
-From the top: the grid, the trials, the lines of the article, its numbers, tables and figures. Bounds and games stand in
-bounds.py and games.py.
+From the top: the grid, the trials, the numbers of the article, its tables and figures. Bounds stand in bounds.py.
 """
 
 from math import comb, log2, sqrt
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SIZE, BLOCKS = 6, (1, 2, 3, 6)  # s of the chains, and the sizes g of their blocks; g = s is no help
-CHAIN_TOLERANCE, CHAIN_BITS = 0.05, (12, 14, 16, 18, 20)  # games on chains of n bits
-CHAIN_PLAYED = ("characters", "sign-batch")
-# Of students
 CHAIN_DIMS = {1: (12, 16, 24, 32), 2: (12, 16, 20, 24), 3: (10, 12, 14, 16), 6: (12, 14, 16, 20)}
 CHAIN_CAP, RUNS = 20_000_000, 4  # of taught and of untaught students
 # Settings by g that won the same menu at d = 12, on seeds that are not measured; the runs are tuning.csv
@@ -37,7 +33,7 @@ TUNED = {
 }
 
 BIASES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-BIAS_SIZE, BIAS_TOLERANCE, BIAS_BITS = 4, 0.02, (12, 14, 16, 20, 24)
+BIAS_SIZE, BIAS_TOLERANCE = 4, 0.02
 TAUGHT_SIZE, TAUGHT_BIASES, TAUGHT_DIMS, TAUGHT_CAP = 3, (0.0, 0.3, 0.5, 0.7, 0.9), (10, 12, 16), 2_000_000
 
 FLIPS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
@@ -46,23 +42,18 @@ SHOWN, MOST_TRIES = 20_000, 200_000  # examples that elimination is handed, and 
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games, students and elimination; the small grid has a point or two of each."""
-    return [*_chains(quick), *_biased(quick), *_noisy(quick)]
+    """Return students and elimination; the small grid has a point or two of each."""
+    return [*_taught(quick), *_biased(quick), *_noisy(quick)]
 
 
-def _chains(quick: bool) -> list[Task]:
-    trials = []
-    for g in BLOCKS:
-        chain = {"size": SIZE, "block": g}
-        for n in CHAIN_BITS[:3] if quick else CHAIN_BITS:
-            for strategy in CHAIN_PLAYED:
-                solver = {"kind": "chain", "strategy": strategy, "tolerance": CHAIN_TOLERANCE}
-                trials.append(Task("nested", {"dim": n + 1, **chain}, solver, {}, 0))
-        cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
-        for d in CHAIN_DIMS[g][:1] if quick else CHAIN_DIMS[g]:
-            budget = {"samples": cap}
-            trials += [Task("nested", {"dim": d, **chain}, student(g), budget, run) for run in range(runs)]
-    return trials
+def _taught(quick: bool) -> list[Task]:
+    cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
+    return [
+        Task("nested", {"dim": d, "size": SIZE, "block": g}, student(g), {"samples": cap}, run)
+        for g in BLOCKS
+        for d in (CHAIN_DIMS[g][:1] if quick else CHAIN_DIMS[g])
+        for run in range(runs)
+    ]
 
 
 def student(g: int) -> dict[str, Any]:
@@ -78,19 +69,14 @@ def student(g: int) -> dict[str, Any]:
 
 
 def _biased(quick: bool) -> list[Task]:
-    trials = []
-    for mu in (0.0, 0.6) if quick else BIASES:
-        strategy = "products" if mu else "characters"
-        solver = {"kind": "biased", "strategy": strategy, "tolerance": BIAS_TOLERANCE}
-        for n in BIAS_BITS[:2] if quick else BIAS_BITS:
-            trials.append(Task("parity", {"dim": n + 1, "heads": BIAS_SIZE, "bias": mu}, solver, {}, 0))
     learner: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
-    budget = {"samples": 20_000 if quick else TAUGHT_CAP}
-    for mu in (0.5,) if quick else TAUGHT_BIASES:
-        for d in TAUGHT_DIMS[:1] if quick else TAUGHT_DIMS:
-            params = {"dim": d, "heads": TAUGHT_SIZE, "bias": mu}
-            trials += [Task("parity", params, learner, budget, run) for run in range(2 if quick else RUNS)]
-    return trials
+    cap, runs = (20_000, 2) if quick else (TAUGHT_CAP, RUNS)
+    return [
+        Task("parity", {"dim": d, "heads": TAUGHT_SIZE, "bias": mu}, learner, {"samples": cap}, run)
+        for mu in ((0.5,) if quick else TAUGHT_BIASES)
+        for d in (TAUGHT_DIMS[:1] if quick else TAUGHT_DIMS)
+        for run in range(runs)
+    ]
 
 
 def _noisy(quick: bool) -> list[Task]:
@@ -115,29 +101,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     >>> trial(next(t for t in tasks(True) if t.solver["kind"] == "elimination"), 0, 60.0).cost
     1
     """
-    from hardness.studies.trials import online  # games and attacks take a while to import
+    from hardness.studies.trials import online  # attacks take a while to import
 
-    if task.solver["kind"] == "learner":
-        return online(task, root, guard)
-    return (_eliminated if task.solver["kind"] == "elimination" else _played)(task, root)
-
-
-def _played(task: Task, root: int) -> Outcome:
-    from hardness import registry
-    from hardness.families.concepts import ParityConcepts
-    from learner.studies.switches import games
-
-    family, solver = registry.get("family", task.family)(**task.params), task.solver
-    if solver["kind"] == "chain":
-        seed, strategy = task.seed(root, "solver"), solver["strategy"]
-        game = games.play_nested(family.dim - 1, family.blocks, strategy, solver["tolerance"], seed=seed)
-    else:
-        game = games.play_biased(
-            ParityConcepts(family.dim - 1, family.size), solver["tolerance"], family.bias
-        )
-    needed = float(f"{game.needed:.6g}")
-    detail = {"needed": needed, "suffice": game.suffice, "remaining": game.remaining}
-    return Outcome(game.status, game.queries, detail)
+    return online(task, root, guard) if task.solver["kind"] == "learner" else _eliminated(task, root)
 
 
 def _eliminated(task: Task, root: int) -> Outcome:
@@ -193,8 +159,6 @@ def proved(g: int, mu: float) -> tuple[float, int | None]:
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
-    games = rows[rows.kind.isin(("chain", "biased"))]
-    inside = (games.needed <= games.cost) & ~(games.cost > games.suffice) & (games.status == "solved")
     chains, biased = students(rows, "nested", "block"), students(rows, "parity", "bias")
     untaught, taught = chains[chains.block == SIZE], chains[chains.block == 1]
     both = taught.merge(untaught[untaught.whole], on="dim", suffixes=("", "_untaught")).iloc[-1]
@@ -203,18 +167,11 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     extreme = biased[biased.bias == max(TAUGHT_BIASES)]
     largest = biased[(biased.dim == TAUGHT_DIMS[-1]) & biased.whole].set_index("bias").paid
     least = min(largest.drop(0.0), key=lambda paid: paid.value)
-    asked = rows[(rows.kind == "biased") & (rows.dim == BIAS_BITS[-1] + 1)].set_index("bias").cost
     noisy = rows[(rows.kind == "elimination") & (rows.flip == FLIPS[-1])].cost
     return {
         "s": SIZE,
         "n": SHOWN_BITS,
         "alone": f"{proved(SIZE, 0.0)[0]:,.0f}",
-        "games": {
-            "inside": int(inside.sum()),
-            "played": len(games),
-            "free": int((games.needed < 1).sum()),
-            "n": int(games.dim.max()) - 1,
-        },
         "students": {
             "d": int(both.dim),
             "taught": _two(both.paid),
@@ -227,13 +184,10 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         },
         "bias": {
             "s": BIAS_SIZE,
-            "n": BIAS_BITS[-1],
             "tau": BIAS_TOLERANCE,
             "from": at_most(interval[0]),
             "to": at_least(interval[1]),
             "end": at_most(sqrt(1 - 4 * BIAS_TOLERANCE)),
-            "need": at_least(bounds.biased_bound(BIAS_BITS[-1], BIAS_SIZE, BIAS_TOLERANCE, 0.0)),
-            "asked": [int(asked[0.0]), int(asked[0.9])],
             "d": TAUGHT_DIMS[-1],
             "saved": at_least(largest[0.0].value / least.value, 2),
             "solved": int(extreme.solved.sum()),
