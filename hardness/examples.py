@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError, missing_extra
 from hardness.io import schemas
+from hardness.io.fields import require_memory
 from hardness.io.files import is_instance, regular, replacing
-from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
 from hardness.tokens import Signs, Words, compiled_pays, pack
 

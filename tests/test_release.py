@@ -134,4 +134,4 @@ def test_the_wheel_works_where_nothing_of_ours_lies(built: Path, tmp_path: Path)
     assert run(hardness, "verify", "p.safetensors", cwd=work).endswith("ok\n")
     run(hardness, "study", "run", "needs", "--quick", "--workers", "0", "--out", "page", cwd=work)
     page = (work / "page" / "index.html").read_text(encoding="utf-8")
-    assert "Words and symbols on this page" in page
+    assert "<h2>Cells</h2>" in page

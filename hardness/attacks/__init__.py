@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.io.displays import table
+from hardness.io.texts import table
 
 Public = dict[str, Any]
 Progress = Callable[[str], None]

@@ -6,8 +6,18 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import INSTANCES, SOLVERS, Force, Json, complete, emit, emit_registered, warn_of_seed
-from hardness.cli.options import command, names
+from hardness.cli.common import (
+    INSTANCES,
+    SOLVERS,
+    Force,
+    Json,
+    command,
+    complete,
+    emit,
+    emit_registered,
+    family_names,
+    warn_of_seed,
+)
 from hardness.errors import InputError, unknown
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
@@ -137,7 +147,7 @@ class Estimate(TyperCommand):
         """Parse the line, as the family's if there is one in it. Raises `InputError` for a misspelt family."""
         from difflib import get_close_matches
 
-        known = names()
+        known = family_names()
         words = [
             word for word in args if not word.startswith("-") and (word in known or not Path(word).exists())
         ]

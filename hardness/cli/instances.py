@@ -9,9 +9,12 @@ import typer
 
 from hardness.cli.common import (
     INSTANCES,
+    FamilyCommands,
+    FamilyGroup,
     Force,
     Json,
     Seed,
+    command,
     emit,
     emit_list,
     group,
@@ -19,7 +22,6 @@ from hardness.cli.common import (
     refuse_existing,
     warn_of_seed,
 )
-from hardness.cli.options import FamilyCommands, FamilyGroup, command
 from hardness.errors import InputError
 
 if TYPE_CHECKING:

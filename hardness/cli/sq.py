@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 from typer.core import TyperGroup
 
-from hardness.cli.common import SOLVERS, Json, Seed, emit, emit_registered, group, talk
-from hardness.cli.options import command, with_options
+from hardness.cli.common import SOLVERS, Json, Seed, command, emit, emit_registered, group, talk, with_options
 from hardness.errors import InputError
 from hardness.io.texts import parse_value
 

@@ -20,10 +20,8 @@ from hardness.examples import Examples, read
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Check, Instance
-from hardness.io.displays import table
-from hardness.io.fields import one_of, whole
-from hardness.io.memory import require_memory
-from hardness.io.texts import sanitize
+from hardness.io.fields import one_of, require_memory, whole
+from hardness.io.texts import sanitize, table
 from hardness.layer import MultiHeadAttention
 from hardness.scores import CRITERIA, OPEN, SCORES, Judged, exact, fresh, sizes
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
-from hardness.io.memory import require_memory
+from hardness.io.fields import require_memory
 from hardness.kernels.bits import ONE, U, compiled, popcount, random_word, shuffle
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.io.memory import require_memory
+from hardness.io.fields import require_memory
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import Words, compiled_pays, pack
 

@@ -24,10 +24,10 @@ from hardness.families.base import (
     disagreement,
 )
 from hardness.gadgets.coefficients import Gadget, gated
-from hardness.io.displays import table
 from hardness.io.fields import whole
 from hardness.io.files import replacing
 from hardness.io.schemas import FORMAT_VERSION, canonical
+from hardness.io.texts import table
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import (
     CHUNK,

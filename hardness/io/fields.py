@@ -1,4 +1,4 @@
-"""Values of parameters and options: their type, their range, the menu they are of. What does not fit is one line."""
+"""Values of parameters and options, their type, range and menu, and memory: what does not fit is one line."""
 
 from fractions import Fraction
 from math import inf
@@ -102,3 +102,28 @@ def _shown(value: Any) -> str:
 
 def _unfit(name: str, kind: str, value: Any, why: str = "") -> InputError:
     return InputError(f"{name} must be {kind}, got {_shown(value)}{why and f': {why}'}")
+
+
+def require_memory(needed: float, what: str, hint: str = "lower --dim or --heads") -> None:
+    """Refuse what would need more bytes of memory than are free.
+
+    >>> require_memory(2.0**80, "a table of all sets")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: a table of all sets needs about 1125899906842624.0 GiB, ...
+    """
+    if needed > free():
+        raise InputError(
+            f"{what} needs about {needed / 2**30:.1f} GiB, {free() / 2**30:.1f} GiB are free; {hint}"
+        )
+
+
+def free() -> float:
+    """Bytes of memory that can be had, what the system caches in it included.
+
+    >>> free() > 0
+    True
+    """
+    import psutil  # late: a command that needs no memory does not wait for it
+
+    return float(psutil.virtual_memory().available)

@@ -71,12 +71,3 @@ def at_least_power(log2: float | None, places: int = 1) -> str:
     ('2^199.5', '2^124', '2^7')
     """
     return "–" if log2 is None else f"2^{bounded(log2, up=False, places=places)}"
-
-
-def at_most_power(log2: float | None, places: int = 1) -> str:
-    """An upper bound that is known by its logarithm to the base 2: rounded up.
-
-    >>> at_most_power(199.508)
-    '2^199.6'
-    """
-    return "–" if log2 is None else f"2^{bounded(log2, up=True, places=places)}"

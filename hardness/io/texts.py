@@ -1,13 +1,15 @@
-"""Texts of untrusted origin, made fit for a terminal, a page or a spreadsheet: bounded, and nothing but text."""
+"""Texts of untrusted origin, made fit for a terminal, a page or a spreadsheet: bounded, nothing but text."""
 
 import json
 from collections.abc import Mapping
+from html import escape
 from math import isfinite
 from typing import Any
 
 from hardness.errors import printable as printable
 from hardness.errors import sanitize as sanitize
 
+LONGEST = 100  # characters of a value in a table of a notebook
 ENTRY_CHARACTERS = 4000  # characters of one text of a table
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 
@@ -40,11 +42,6 @@ def is_sanitized(text: str) -> bool:
     return bool(sanitize_json(value) == value)
 
 
-def load_sanitized(text: str) -> Any:
-    """JSON, its texts made fit."""
-    return sanitize_json(json.loads(text))
-
-
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -73,3 +70,23 @@ def csv_safe(value: object) -> object:
     """
     shown = sanitize_json(value)
     return f"'{shown}" if isinstance(value, str) and value.startswith(FORMULA) else shown
+
+
+def table(caption: str, values: Mapping[str, Any]) -> str:
+    """Return an HTML table with a line for each value; numbers have four digits, missing values have no line.
+
+    >>> table("Game", {"status": "solved", "ratio": 3.1249999, "bound": None})
+    '<table><caption>Game</caption><tr><th>status</th><td>solved</td></tr><tr><th>ratio</th><td>3.125</td></tr></table>'
+    """
+    lines = [
+        f"<tr><th>{escape(name)}</th><td>{escape(_cell(value))}</td></tr>"
+        for name, value in values.items()
+        if value is not None and value != ""
+    ]
+    return f"<table><caption>{escape(sanitize(caption, LONGEST))}</caption>{''.join(lines)}</table>"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if type(value) is int else sanitize(value, LONGEST)

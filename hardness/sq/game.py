@@ -13,8 +13,8 @@ from hardness import registry
 from hardness.errors import InputError, spelled
 from hardness.families.base import Family
 from hardness.families.concepts import Concepts
-from hardness.io.displays import table
 from hardness.io.fields import number
+from hardness.io.texts import table
 from hardness.sq.bounds.floors import IDENTIFIABLE, check_tolerance, decimal, exact_floor, within
 from hardness.sq.oracle import ORACLES, Oracle, OutOfQueries, Window
 from hardness.sq.queries import Query

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from hardness.io.memory import require_memory
+from hardness.io.fields import require_memory
 from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, random_word, shuffle
 from hardness.kernels.games import best_window
 from hardness.kernels.walsh import walsh_hadamard
