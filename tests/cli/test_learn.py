@@ -1,6 +1,7 @@
 """`hardness learn` and `hardness.learn`: the fields, the curve of a stream, options, users' learners, what is said."""
 
 import json
+import re
 
 import pytest
 from commands import answer, check_refused, run_command
@@ -10,8 +11,10 @@ from hardness.evaluation.learning import learn
 from hardness.evaluation.solver import Constant
 from hardness.evaluation.until import PORTION
 from hardness.examples import write
+from hardness.families.controls import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
+from hardness.gadgets.conditions import conditions
 from hardness.instance import Instance
 from hardness.scores import SCORES, judge
 
@@ -41,6 +44,22 @@ def test_provable_refuses_a_hard_instance(hard):
     assert [phase["name"] for phase in report["phases"]] == ["crude", "every head", "random-start control"]
     assert report["condition"]["name"] == "sum of w"
     assert report["condition"]["value"] < 1e-6 < report["condition"]["threshold"]
+
+
+def test_a_refusal_names_the_condition_with_its_number_and_a_layer_comes_back(tmp_path):
+    path = tmp_path / "saturated.safetensors"
+    instance = Instance.generate(Interpolation(dim=8, heads=2, rho=0.2), seed=0)
+    instance.save(path)
+    lines = run_command(f"learn provable {path} --count 20000 --seed 0").out.splitlines()
+    said = next(line for line in lines if line.startswith("condition "))
+    name, value, threshold = re.fullmatch(r"condition (.+): (\S+), the phases need (\S+)", said).groups()
+    measured = {row.name: row.value for row in conditions(instance.layer(), 2)}
+    assert value == f"{measured[name]:.3g}"
+    assert name == "incoherence of theta"
+    assert float(value) > float(threshold) == 0.9
+    error = float(re.search(r"(\S+) relative_error", lines[0])[1])
+    assert lines[0].startswith("solved")
+    assert error <= 1e-8
 
 
 def test_provable_gives_two_verdicts(nice):
