@@ -66,8 +66,11 @@ ROUND_CELLS = ((1, 2), (2, 2), (4, 2), (8, 2), (2, 3), (4, 3), (2, 4))
 ROUND_RATIOS, ROUND_LAYERS = (3.0, 4.0, 6.0, 9.0, 13.0), 3  # examples over the counting floor
 # Local search. Far below what it needs, a search of many heads takes long and finds nothing.
 SEARCH_LAYERS, MOST_HEADS = 6, 16
-SEARCH_RATIOS = dict.fromkeys((1, 2, 3, 4, 6, 8), (1.05, 1.1, 1.25, 1.5, 1.75, 2.0, 3.0))
-SEARCH_RATIOS |= dict.fromkeys((12, MOST_HEADS), (1.25, 1.5, 1.75, 2.0, 3.0))
+FINE, COARSE = (1.05, 1.1, 1.25, 1.5, 1.75, 2.0, 3.0), (1.25, 1.5, 1.75, 2.0, 3.0)
+SEARCH_RATIOS: dict[int, tuple[float, ...]] = {
+    **dict.fromkeys((1, 2, 3, 4, 6, 8), FINE),
+    **dict.fromkeys((12, MOST_HEADS), COARSE),
+}
 MANY = 8  # heads from which on the number of parameters decides, and no longer the scores of one head
 # The rule, fixed before the run: the median over layers of the examples that were enough, with the interval of
 # `median_interval`; of the race the layers with every head right, with Clopper and Pearson's interval, and the paired
@@ -273,7 +276,8 @@ def _race_trial(
 
     m, k, dim = instance.heads, X.shape[1], X.shape[2]
     rows = heads.rows_wanted(m, k, dim)
-    theta, errors = heads.random_start(m, dim, rng), {}
+    theta = heads.random_start(m, dim, rng)
+    errors: dict[str, Any] = {}
     if start == "phases":
         layer, errors = _by_phases(instance, X, Y, judged, rng)
         if layer is None:
