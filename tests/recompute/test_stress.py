@@ -22,7 +22,7 @@ def layers(row: Row) -> str:
 
 
 def name_of(row: Row) -> str:
-    name = row["solver.learner"] or row["solver.attack"] or row["solver.strategy"]
+    name = row["solver.learner"] or row["solver.attack"]
     return name + ", tuned" * bool(row["solver.setting"]) + ", pool" * bool(row["solver.passes"])
 
 
@@ -85,14 +85,13 @@ def test_who_solves_how_many() -> None:
 def test_what_solved_each_kind_and_what_is_proved() -> None:
     main = article_tables("stress")[1]
     suite = json.loads((ROOT / "hardness" / "instance" / "suite.json").read_text(encoding="utf-8"))["cells"]
-    for kind, tier, learner, attack, asked, proved, predicted in main[1:]:
+    for kind, tier, learner, attack, proved, predicted in main[1:]:
         row = next(row for row in of("learner") if layers(row) == kind)
         assert tier == row["params.tier"]
-        for text, of_kind in ((learner, "learner"), (asked, "game")):
-            costs = {name: middle(runs) for (cell, name), runs in fields(of_kind).items() if cell == kind}
-            least = min(costs.values(), default=inf)
-            names = ", ".join(sorted(name for name, cost in costs.items() if cost == least))
-            assert text == ("–" if least == inf else f"{names}: {least:,}")
+        costs = {name: middle(runs) for (cell, name), runs in fields("learner").items() if cell == kind}
+        least = min(costs.values(), default=inf)
+        names = ", ".join(sorted(name for name, cost in costs.items() if cost == least))
+        assert learner == ("–" if least == inf else f"{names}: {least:,}")
         broken = [
             name for (cell, name), runs in fields("attack").items() if cell == kind and middle(runs) < inf
         ]

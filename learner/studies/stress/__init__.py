@@ -5,7 +5,7 @@ From the top: the grid, the trial, the numbers of the article, its tables and it
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import comb, floor, inf, log2
+from math import floor, inf, log2
 from pathlib import Path
 from statistics import median_high
 from typing import TYPE_CHECKING, Any
@@ -56,19 +56,14 @@ ATTACKED = 40_000  # examples of an attack
 ATTACKS = ("batch-gradient", "bkw", "gaussian", "lattice", "search")
 # Budgets of attacks, each in steps of its own.
 WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}
-TOLERANCE, ORACLE = 0.1, "window"
-STRATEGIES = (
-    *("characters", "random", "low-degree", "sign-batch", "bent", "adaptive"),
-    *("flat", "spread", "dependent", "gradient", "mlp-gradient", "attention-gradient"),
-)
-SETS = 1 << 14  # of classes on which games are played
+TOLERANCE = 0.1  # of the queries that are proved to be needed
 JUDGED = 2048  # fresh inputs to judge on
 # Seconds of a run that spends its budget; what has no entry is taken for the last.
 FAILING = {"adam": 3.0, "direct": 2.0, "provable": 2.0, "linear-attention": 1.4, "sgd": 0.3, "": 0.6}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every built-in solver on every instance; games once a kind of instance."""
+    """Return every built-in learner and attack on every instance."""
     known = [name for name in registry.names("learner", builtin=True) if name not in SAME]
     planned = [task for name in known for task in user_learner_tasks(quick, name)]
     for entry in _instances(quick):
@@ -77,8 +72,6 @@ def tasks(quick: bool) -> list[Task]:
             planned += [_student(entry, bits, passes, quick) for passes in (None, PASSES)]
         if entry.family != "nondegenerate":
             planned += [_attack(entry, name) for name in ATTACKS]
-        if bits and entry.name.endswith("-0") and comb(int(entry.params["dim"]) - 1, bits) <= SETS:
-            planned += [_game(entry, name, bits) for name in STRATEGIES]
     return planned
 
 
@@ -142,11 +135,6 @@ def _attack(entry: suite.Entry, name: str) -> Task:
     return _task(entry, {"kind": "attack", "attack": name}, budget)
 
 
-def _game(entry: suite.Entry, name: str, bits: int) -> Task:
-    solver = {"kind": "game", "strategy": name, "oracle": ORACLE, "tolerance": TOLERANCE}
-    return _task(entry, solver, {"queries": 4 * comb(int(entry.params["dim"]) - 1, bits) + 64})
-
-
 def seconds(task: Task) -> float:
     """Return the predicted seconds of a trial."""
     if task.solver["kind"] != "learner":
@@ -155,7 +143,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one learner, attack or strategy on a named instance.
+    """Run one learner or attack on a named instance.
 
     Trials that differ in the solver alone meet the same instance, examples and fresh inputs.
 
@@ -168,8 +156,8 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     each = suite.entries().get(str(task.params.get("instance")))
     if each is None or task.params.get("digest") != f"sha256:{each.digest[:16]}":
         raise TrialEnded("refused", "this version's suite has no such instance")
-    kinds = {"learner": _learned, "attack": _attacked, "game": _played}
-    return kinds[task.solver["kind"]](task, suite.instance(each.name), root, guard)
+    ended = _learned if task.solver["kind"] == "learner" else _attacked
+    return ended(task, suite.instance(each.name), root, guard)
 
 
 def _judged(instance: Instance, seed: int) -> tuple[Judged, Criterion]:
@@ -232,24 +220,6 @@ def _attacked(task: Task, instance: Instance, root: int, guard: float) -> Outcom
     return Outcome("solved" if rule.met(point.scores) else "wrong", point.work["examples"], detail)
 
 
-def _played(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
-    """Play a strategy against the window adversary on the instance's class of labels. The cost is its queries."""
-    from hardness.sq.game import play
-
-    solver = task.solver
-    played = play(
-        instance.family,
-        solver["strategy"],
-        solver["oracle"],
-        solver["tolerance"],
-        seed=task.seed(root, "solver"),
-        max_queries=int(task.budget["queries"]),
-        flip=instance.parameters.get("flip", 0.0),
-    )
-    detail = {"criterion": "remaining <= 1", "concepts": played.concepts, "remaining": played.remaining}
-    return Outcome(played.status, played.queries, detail | ({"bound": played.bound} if played.bound else {}))
-
-
 TIERS = ("easy", "frontier", "priced", "open")
 RANDOM, PROVABLE = "nondegenerate", "provable"
 # What built-in learners know beside examples.
@@ -272,7 +242,7 @@ CELL = ["layers", "solver"]
 
 
 def board(rows: "DataFrame", kind: str) -> "DataFrame":
-    """Return the trials of learners, attacks or games in the order of the suite.
+    """Return the trials of learners or attacks in the order of the suite.
 
     `solver` is the name in tables, `layers` the kind of the instance. A run whose budget of multiply-adds is below one
     fit on the fewest examples tried nothing: its `ending` is "never fitted".
@@ -282,7 +252,7 @@ def board(rows: "DataFrame", kind: str) -> "DataFrame":
     idle = (part.status == "budget") & (part.cost == 0) & (part.limit == "multiply-adds")
     places = {name: place for place, name in enumerate(suite.entries())}
     table = part.assign(
-        solver=part["strategy" if kind == "game" else kind] + tuned.map({True: ", tuned", False: ""}),
+        solver=part[kind] + tuned.map({True: ", tuned", False: ""}),
         layers=part.instance.str.rpartition("-")[0],
         ending=part.status.mask(idle, "never fitted"),
         solved=part.status == "solved",
@@ -401,40 +371,31 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
     """Return what solves each kind of layers, and what each learner solves."""
     import pandas as pd
 
-    learners, attacks, games = (board(rows, kind) for kind in ("learner", "attack", "game"))
-    return {"by_kind": pd.DataFrame(_by_kind(learners, attacks, games)), "by_learner": by_learner(learners)}
+    learners, attacks = board(rows, "learner"), board(rows, "attack")
+    return {"by_kind": pd.DataFrame(_by_kind(learners, attacks)), "by_learner": by_learner(learners)}
 
 
-def _by_kind(learners: "DataFrame", attacks: "DataFrame", games: "DataFrame") -> list[dict[str, Any]]:
+def _by_kind(learners: "DataFrame", attacks: "DataFrame") -> list[dict[str, Any]]:
     """Return a line a kind of layers: what is proved and predicted, and the cheapest solvers of most instances."""
-    learning, breaking, asking = (medians(table) for table in (learners, attacks, games))
+    learning, breaking = medians(learners), medians(attacks)
     lines = []
     for layers, tier in learners.groupby("layers", sort=False).tier.first().items():
-        entry = suite.entry(f"{layers}-0")
-        best, asked = _cheapest(learning, layers), _cheapest(asking, layers)
-        broken = breaking.get(layers)
-        attack = [] if broken is None else sorted(broken[broken < inf].index)
+        entry, paid = suite.entry(f"{layers}-0"), learning[layers]
+        least, best = float(paid.min()), sorted(paid[paid == paid.min()].index)
+        attack = sorted(breaking[layers][breaking[layers] < inf].index) if layers in breaking else []
         lines.append(
             {
                 "layers": layers,
                 "tier": tier,
-                "learner with the fewest examples": f"{best[0]}: {best[1]:,.0f}" if best else "–",
+                "learner with the fewest examples": f"{', '.join(best)}: {least:,.0f}"
+                if least < inf
+                else "–",
                 "attacks that solve it": ", ".join(attack) or "–",
-                "fewest queries": f"{asked[0]}: {asked[1]:,.0f}" if asked else "–",
                 "log₂ of queries, at least": _queries(entry),
                 "log₂ of operations": entry.predicted["log2_time"],
             }
         )
     return lines
-
-
-def _cheapest(costs: "Series[float]", layers: str) -> tuple[str, float] | None:
-    """Return the solvers of most instances at the least median cost, and this cost; None where nobody solves most."""
-    if layers not in costs:
-        return None
-    here = costs[layers]
-    least = float(here.min())
-    return None if least == inf else (", ".join(sorted(here[here == least].index)), least)
 
 
 def _queries(entry: suite.Entry) -> float | None:
@@ -499,7 +460,7 @@ def _short(count: float) -> str:
 
 STUDY = Study(
     "stress",
-    "Which learners, attacks and strategies solve which named layers, and at what price?",
+    "Which learners and attacks solve which named layers, and at what price?",
     tasks,
     seconds,
     trial,
