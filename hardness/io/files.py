@@ -92,6 +92,8 @@ def replacing_folder(path: Path, files: Collection[str] = ()) -> Iterator[Path]:
         folder.rename(place)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}; name another --out") from error
+    except InputError as error:  # of a file in it: the temporary name tells a user nothing
+        raise InputError(str(error).replace(str(folder), str(path))) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -56,6 +56,7 @@ FAULTS = [
     ("challenge biased --count 60000 --out new", "means opens it in about 2^"),
     ("sample seeded --count 5 --out new.npz", "seed must be an integer"),
     ("challenge seeded --count 5 --toy --out new", "seed must be an integer"),
+    ("challenge hard --count 10000000000 --toy --out new", "cannot write new/examples.npz: it takes"),
     ("learn direct seeded --count 10", "seed must be an integer"),
     ("export seeded --form xor-dimacs --count 50 --out new", "seed must be an integer"),
     ("attack search heads.npz", "and there are 19"),
