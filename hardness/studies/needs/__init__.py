@@ -218,11 +218,12 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "formula": {"d": FORMULA},
         "heads": heads,
         **gradients.numbers(rows),
+        "nice": nice.numbers(rows),
     }
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the least prices at d = 24, and what heads buy."""
+    """Return the least prices at d = 24, what heads buy, and what tolerance nice layers need."""
     import pandas as pd
 
     games = cheapest(rows)
@@ -242,7 +243,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
         for tau in BUDGET_TOLERANCES.values()
         for m in BUDGET_HEADS
     ]
-    return {"prices": pd.DataFrame(prices), "heads_buy": pd.DataFrame(heads)}
+    return {"prices": pd.DataFrame(prices), "heads_buy": pd.DataFrame(heads), **nice.tables(rows)}
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
@@ -252,6 +253,7 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
         "map": _map(games[games.d == max(PLAYED)]),
         "prices": _prices(least_prices(sufficient(games))),
         **gradients.figures(rows),
+        **nice.figures(rows, (FORMULA, BUDGET_DIM)),
     }
 
 
