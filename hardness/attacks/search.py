@@ -1,4 +1,4 @@
-"""Searches in about the root of the number of secrets: halves that meet, or collisions of samples (theory 4.1)."""
+"""Searches for a hidden set in about the root of the number of sets: halves meet, or samples collide (theory 4.1)."""
 
 from math import ceil, comb, inf, log, log2
 
@@ -9,30 +9,27 @@ from hardness.attacks import Answer, Progress, Recovery
 from hardness.attacks.acceptance import accepts
 from hardness.attacks.equations import Equations, on_equations
 from hardness.attacks.gaussian import check_plan
-from hardness.gadgets.modular import preimages
 from hardness.tokens import pack_bits
 
 Integers = NDArray[np.int64]
-Sets = NDArray[np.int16]
 
 BUDGET = 2**32  # elementary steps: about a minute
 MOST_HALVES = 2**24
-TEST_ROWS = 64
 FINAL_BITS = 26  # bits of the last transform, a table of 256 MiB
 
 
 @on_equations
 def search(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Find the secret of examples in about the root of the number of secrets.
+    """Find the hidden set of a parity in about the root of the number of sets.
 
-    `budget` bounds the elementary steps. Parity of weight s: two halves of weight s/2 meet on the labels of
-    random rows, all of them right with probability (1-η)^K under noise; or, where cheaper, collisions of
-    samples cancel blocks of coordinates until a Walsh-Hadamard transform finds the rest (LF2). Rounding: two
-    halves of the secret meet in boxes of residues. `refused` where no search fits the budget.
+    `budget` bounds the elementary steps. Two halves of weight s/2 meet on the labels of random rows, all of them right
+    with probability (1-η)^K under noise; or, where cheaper, collisions of samples cancel blocks of coordinates until a
+    Walsh-Hadamard transform finds the rest (LF2). `refused` where no search fits the budget.
     """
-    budget = BUDGET if budget is None else budget
+    if not equations.are_parities:
+        return Recovery.refused("search finds hidden sets; of rounding try junta, lattice or bkw")
     rng = np.random.default_rng(seed)
-    w, detail = (_parity if equations.are_parities else _rounding)(equations, budget, rng)
+    w, detail = _halves_or_collisions(equations, BUDGET if budget is None else budget, rng)
     if "reason" in detail:
         return Recovery.refused(**detail)
     if w is None:
@@ -42,7 +39,7 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
     return Recovery("solved", equations.secret(w), len(equations), detail=detail)
 
 
-def _parity(equations: Equations, budget: int, rng: np.random.Generator) -> Answer:
+def _halves_or_collisions(equations: Equations, budget: int, rng: np.random.Generator) -> Answer:
     """Return the answer of halves that meet or of collisions, whichever takes fewer steps on so many rows."""
     n, s, eta = equations.n, equations.sparsity or 0, equations.flip
     held_out = check_plan(eta, 2.0**60)[0] if eta else 64
@@ -150,70 +147,3 @@ def _leading(label: Integers, a: Integers, block: int, widest: int) -> Integers:
     table = np.bincount((rows >> np.uint64(1)).astype(np.int64), shown, 1 << width).astype(np.int32)
     walsh_hadamard(table)
     return int(np.argmax(table)) >> np.arange(width) & 1
-
-
-def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Answer:
-    """Return the answer of halves that meet in boxes: a label says in which interval of residues ⟨w, a⟩ lies."""
-    from hardness.kernels.search import box_match, residues
-
-    n, q, weight = equations.n, equations.q, equations.sparsity
-    if equations.noise:
-        reason = "label noise: a half secret cannot be told right from wrong; try lattice"
-        return None, {"reason": reason}
-    centre, width = preimages(q, equations.p)
-    # More than TEST_ROWS, so that the pair that passes is the secret and not a neighbour.
-    rows = rng.permutation(len(equations))[: max(TEST_ROWS, 8 * q // equations.p + 4 * n)]
-    a, level = equations.a[rows].astype(np.int64), equations.level[rows]
-    low, span = (centre - (width - 1) / 2).astype(np.int64)[level], width[level]
-    large = n - n // 2 if weight is None else (weight + 1) // 2
-    values = np.arange(q) if weight is None else np.arange(1, q)
-    count = len(values) ** large * (1 if weight is None else comb(n, large))
-    if count > MOST_HALVES:
-        return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
-    halves = _halves(n, values, weight)
-    counts, box = (len(halves[0][0]), len(halves[1][0])), int(span.max())
-    boxes = max(1, q // box)
-    k, cost = _meeting_rows(*counts, boxes)
-    if cost > budget:
-        pairs = log2(counts[0] * counts[1])
-        return None, {"reason": f"2^{log2(cost):.0f} steps to match 2^{pairs:.0f} pairs exceed the budget"}
-    first, second = (residues(a, *half, q) for half in halves)
-    # A row's box is a digit, so that halves meet where a number of k digits does.
-    keys = np.minimum(first[:, :k] // box, boxes - 1) @ boxes ** np.arange(k - 1, -1, -1, dtype=np.int64)
-    order = np.argsort(keys)
-    matches = box_match(keys[order], order, first, second, low, span, k, box, boxes, q)
-    detail = {"method": "meet in the middle", "halves": len(keys), "meeting_rows": k}
-    if matches[0] < 0:
-        return None, detail
-    w = np.zeros(n, dtype=np.int64)
-    for (places, entries), i in zip(halves, matches, strict=True):
-        w[places[i]] += entries[i]
-    return w % q, detail
-
-
-def _halves(n: int, values: Integers, h: int | None) -> list[tuple[Sets, Integers]]:
-    """Return both kinds of half secret: places (count, h) and values (count, h)."""
-    from hardness.kernels.search import subsets
-
-    middle = n - n // 2
-    if h is None:
-        supports = [np.arange(middle, dtype=np.int16)[None], np.arange(middle, n, dtype=np.int16)[None]]
-    else:
-        supports = [subsets(n, size, comb(n, size)) for size in ((h + 1) // 2, h // 2)]
-    halves = []
-    for sets in supports:
-        size = sets.shape[1]
-        tuples = values[np.indices((len(values),) * size).reshape(size, len(values) ** size).T]
-        halves.append((np.repeat(sets, len(tuples), axis=0), np.tile(tuples, (len(sets), 1))))
-    return halves
-
-
-def _meeting_rows(count1: int, count2: int, boxes: int) -> tuple[int, float]:
-    """Return rows k on which halves meet, and the steps: a row multiplies look-ups by up to 2, pairs by 2/boxes."""
-    if boxes <= 2:  # such boxes tell nothing apart
-        return 0, 4.0 * count1 * count2
-    costs = [
-        count2 * 2.0**k * 20 + count1 * count2 * (2 / boxes) ** k * 4 for k in range(int(62 / log2(boxes)))
-    ]
-    k = int(np.argmin(costs))
-    return k, costs[k]

@@ -18,13 +18,11 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.io.fields import require_memory
 from hardness.kernels.bits import ONE, U, compiled, popcount, random_word, shuffle
-from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size
 from hardness.sq.bounds.floors import decimal, max_separation, most_lost, within
 from hardness.sq.oracle import Window, best_answer
-from hardness.sq.queries import SpanFunction
 from hardness.sq.scale import GameCount, Setting, independent_batches
-from hardness.sq.strategies import Counted, Masks, Steps, sign_batch
+from hardness.sq.strategies import Counted, Masks, Steps
 
 PAIRS = 4
 MEMBERS = 1 << PAIRS
@@ -45,12 +43,7 @@ def ask_blocks(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
     Offered for tolerances from 13/96 to below 1/6, at which a query loses 3 or 4 sets of a block, and for sets of 4 or
     more elements out of 8 or more. Raises `InputError` elsewhere.
     """
-    board = Board(concepts, tolerance, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
-    board.keep(live)
-    while len(live) >= FEW and (query := board.query()):
-        live = yield query
-        board.keep(live)
-    yield from sign_batch(concepts, live, tolerance, rng)
+    raise InputError("blocks is counted against the window alone; against other oracles play flat")
 
 
 def count_blocks(game: Setting) -> GameCount | None:
@@ -114,25 +107,11 @@ class Board:
         self.binomials = np.array([[comb(j, i) for i in range(self.s + 1)] for j in range(self.n + 1)])
         self.pairs, self.ranks = np.zeros(PAIRS, np.uint64), np.zeros(MEMBERS, np.int64)
 
-    def keep(self, live: Masks) -> None:
-        """Let only these sets live."""
-        dead = np.setdiff1d(self.pool[: self.count], np.searchsorted(self.sets, live))
-        self.count = remove(self.pool, self.place, self.count, dead)
-
     def find(self) -> int:
         """Return a placement whose sets all live in the block of `pairs` and `ranks`, -1 if none is found."""
         block, alive = (self.pairs, self.ranks), (self.sets, self.pool, self.place, self.count)
         rules = self.n, self.binomials, self.places.driven, TRIES
         return int(find_block(*block, *alive, *rules, self.state))
-
-    def query(self) -> SpanFunction | None:
-        """Return a query that loses e* of the live sets, or None where no block is found that holds one."""
-        which = self.find()
-        if which < 0:
-            return None
-        values = 2 * self.places.means[which]
-        walsh_hadamard(values)
-        return SpanFunction(int(self.sets[self.ranks[0]]), self.pairs.copy(), values)
 
     def play(self, budget: int) -> int:
         """Play against the window until no block is found, few sets live or the budget is spent; return the queries.

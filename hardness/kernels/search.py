@@ -1,4 +1,4 @@
-"""Loops of the searches: subsets, tests of candidates, collisions of samples, matching by boxes."""
+"""Loops of the searches: subsets, tests of candidates, collisions of samples."""
 
 from itertools import chain, combinations
 
@@ -79,67 +79,3 @@ def collisions(rows: Words, shift: int, limit: int) -> Words:
                 count += 1
         start = end
     return out[:count]
-
-
-@njit(cache=True)
-def residues(a: Integers, where: NDArray[np.int16], value: Integers, q: int) -> Integers:
-    """Return ⟨w, a⟩ mod q, (count, k), of rows a (k, n) and secrets with `value` (count, h) at `where` (count, h)."""
-    out = np.zeros((len(where), len(a)), dtype=np.int64)
-    for row in range(len(where)):
-        for i in range(len(a)):
-            total = 0
-            for h in range(where.shape[1]):
-                total += a[i, where[row, h]] * value[row, h]
-            out[row, i] = total % q
-    return out
-
-
-@njit(cache=True)
-def box_match(
-    keys: Integers,
-    order: Integers,
-    first: Integers,
-    second: Integers,
-    low: Integers,
-    width: Integers,
-    k: int,
-    box: int,
-    boxes: int,
-    q: int,
-) -> tuple[int, int]:
-    """The first pair of half secrets whose residues add up, in every row, to what the label allows; else (-1, -1).
-
-    `first` (count1, R) and `second` (count2, R) are the halves' residues, [low, low + width) (R,) those that each label
-    allows. `keys` (count1,) are the sorted box numbers of the first halves on k rows, radix `boxes`, and `order` sorted
-    them. A width is at most a box, so every row allows one box or two.
-    """
-    choice = np.zeros((k, 2), dtype=np.int64)
-    several = np.zeros(k, dtype=np.int64)
-    for j in range(len(second)):
-        # The residues that a label allows lie in one box of the first halves or in two neighbouring ones: at most 2^k
-        # cells are tried for a second half, each by bisection among the sorted keys.
-        total = 1
-        for i in range(k):
-            start = (low[i] - second[j, i]) % q
-            last = (start + width[i] - 1) % q
-            choice[i, 0] = min(start // box, boxes - 1)
-            choice[i, 1] = min(last // box, boxes - 1)
-            several[i] = 2 if choice[i, 0] != choice[i, 1] else 1
-            total *= several[i]
-        for pick in range(total):
-            key, rest = 0, pick
-            for i in range(k):
-                key = key * boxes + choice[i, rest % several[i]]
-                rest //= several[i]
-            at = np.searchsorted(keys, key)
-            while at < len(keys) and keys[at] == key:
-                candidate = order[at]
-                right = True
-                for i in range(len(low)):
-                    if (first[candidate, i] + second[j, i] - low[i]) % q >= width[i]:
-                        right = False
-                        break
-                if right:
-                    return candidate, j
-                at += 1
-    return -1, -1

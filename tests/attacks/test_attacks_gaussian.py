@@ -1,7 +1,6 @@
 """Elimination against its own law under label noise (theory 4.1), and plans of searches."""
 
-from itertools import combinations
-from math import comb, gcd
+from math import gcd
 
 import flint
 import numpy as np
@@ -19,7 +18,6 @@ from hardness.attacks.search import collision_plan
 from hardness.errors import InputError
 from hardness.families.rounding import Rounding
 from hardness.kernels.gf2 import pooled_gauss
-from hardness.kernels.search import subsets
 from hardness.tokens import pack_bits, unpack_bits
 
 
@@ -123,11 +121,6 @@ def test_expected_agreement_under_noise():
     # Binomial sd .0034 at 20000 rows; 5 sd.
     assert abs(equations.agreement(w) - expected_agreement(equations)) < 0.017
     assert expected_agreement(Equations(equations.a, equations.level, 97, 8)) == 1
-
-
-@pytest.mark.parametrize(("n", "h"), [(5, 0), (5, 1), (7, 3), (6, 6)])
-def test_subsets_are_itertools_combinations(n, h):
-    assert subsets(n, h, comb(n, h)).tolist() == [list(c) for c in combinations(range(n), h)]
 
 
 def test_plans_need_a_signal_rows_for_its_union_bound_and_a_transform_that_the_budget_allows():

@@ -151,21 +151,6 @@ def test_the_limit_is_that_of_theorem_d() -> None:
     assert asymptotic_ratio(4, 0.25) is None is asymptotic_ratio(4, 0.7)
 
 
-def test_the_recursion_in_closed_form_is_the_recursion() -> None:
-    """exact_floor jumps; step by step it is the same."""
-    for tau in (0.2, 0.16, 0.13, 0.1, 0.07):
-        t, lost = decimal(tau), most_lost(tau)
-
-        def fits(live: int, kept: int, t: Fraction = t) -> bool:
-            lengths = [len(range(i, live, kept)) for i in range(kept)]
-            return sum(r * (r * r - 1) for r in lengths) < 3 / (4 * t * t)
-
-        f = {1: 0}
-        for k in range(2, 90):
-            f[k] = 1 + f[next(w for w in range(1, k) if (k < 2 * lost + 2 or k - w <= lost) and fits(k, w))]
-            assert exact_floor(k, tau) == f[k]
-
-
 def test_certain_queries_step_by_step() -> None:
     for tau in (0.16, 0.1, 0.06, 0.02):
         cap, u = independent_lost(tau), {1: 0}

@@ -1,6 +1,5 @@
 """The command line on theory 2.7: sq bounds, sq value, and what games against the window gained."""
 
-import pytest
 from commands import answer, run_command
 
 
@@ -33,13 +32,3 @@ def test_value_of_a_class() -> None:
     assert fields == {"value": None, "lower": 891, "upper": 1296, "status": "bracket"}
     fields = answer("sq value parity --dim 5 --heads 2 --tolerance 0.25")
     assert (fields["value"], fields["identifiable"]) == (None, False)
-
-
-def test_games_gain_the_floor() -> None:
-    line = "sq play parity --dim 9 --heads 3 --tolerance 0.1 --strategy {} --seed 1"
-    for strategy in ("flat", "sign-batch", "characters"):
-        fields = answer(line.format(strategy))
-        assert (fields["status"], fields["exact_floor"]) == ("solved", 8)
-        assert fields["floor_ratio"] == pytest.approx(fields["queries"] / 8)
-        assert fields["ratio"] == pytest.approx(fields["queries"] / fields["bound"])
-    assert "exact_floor" not in answer(line.format("flat --oracle null"))
