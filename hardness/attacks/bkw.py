@@ -67,8 +67,7 @@ def bkw_stream(stream: Stream, seed: int) -> Recovery:
     Rows may be chosen that vanish on some coordinates; those come back last.
     """
     equations = stream.equations(0, STREAMED)
-    held_out = len(equations) - KNOWN
-    known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
+    known, fresh = equations.rows(slice(STREAMED - KNOWN, None)), equations.rows(slice(0, STREAMED - KNOWN))
 
     def rows(count: int, vanish: int) -> tuple[Packed, int]:
         return stream.rows(DRAWN, count, vanish)

@@ -7,7 +7,7 @@ appears. Λ⊥ has short integer bases, and each vector b of it says, for labels
 ⟨b, e⟩/q away from an integer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
@@ -73,21 +73,8 @@ class Rows:
         return replace(self, a=self.a[:, keep])
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Rows of all trials, rows `known` to the regression, `fresh` rows for the test, and the forecast.
-
-    Coordinates `kept` are searched. Those of `order` are given up in this order and come back from rows that have
-    them. `examples` were read.
-    """
-
-    rows: Rows
-    known: Equations
-    fresh: Equations
-    cast: Forecast
-    kept: Integers
-    order: Integers
-    examples: int
+# The rows of all trials, the coordinates that are searched, those given up in order, and the examples read
+Rest = tuple[Rows, Integers, Integers, int]
 
 
 @on_equations
@@ -112,12 +99,11 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
             detail = {"method": "look-up", "consistent_secrets": len(consistent)}
             return Recovery("solved", known.secret(consistent[0]), len(equations), detail=detail)
     rows = rows_of(known)
-    cast = forecast(n, len(known), rows.sd / rows.q, bool((known.a < 0).any()))
-    if cast.seconds > MOST_SECONDS:
-        return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
-    require_fpylll()
-    problem = Problem(rows, known, fresh, cast, *select(rows, cast.rank), len(equations))
-    return _trials(problem, budget, seed, progress)
+
+    def rest(cast: Forecast) -> Rest:
+        return rows, *select(rows, cast.rank), len(equations)
+
+    return _attack(known, fresh, len(known), rest, budget, seed, progress)
 
 
 def lattice_stream(stream: Stream, seed: int) -> Recovery:
@@ -127,52 +113,56 @@ def lattice_stream(stream: Stream, seed: int) -> Recovery:
     """
     known, n = stream.equations(0, ENOUGH + HELD_OUT), stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
-    error = rows_of(few)
-    cast = forecast(n, inf, error.sd / error.q, stream.level > 0)
+
+    def rest(cast: Forecast) -> Rest:
+        """Draw rows that vanish on ever fewer of the last coordinates."""
+        parts, at = [few], 4 * (ENOUGH + HELD_OUT)
+        for b in range(n - cast.left, 0, -AT_ONCE):  # a pass serves classes of growing size
+            limit = drawn(b, cast.left, cast.rank)
+            count = int(2.5**AT_ONCE * SPARE * (n + cast.rank))
+            parts.append(stream.equations(at, count, max(b - AT_ONCE, 0), limit))
+            at += limit + CHUNK
+        a, level = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "level"))
+        rows = rows_of(replace(few, a=a, level=level))
+        return rows, np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1), at
+
+    return _attack(few, fresh, inf, rest, None, seed, quiet)
+
+
+def _attack(
+    known: Equations,
+    fresh: Equations,
+    available: float,
+    rest: Callable[[Forecast], Rest],
+    budget: int | None,
+    seed: int,
+    progress: Progress,
+) -> Recovery:
+    """Make trials until one succeeds: at most `budget`, or five times as many as are expected.
+
+    `known` rows, of so many available, are regressed on, `fresh` ones test the answer.
+    """
+    error = rows_of(known)
+    cast = forecast(known.n, available, error.sd / error.q, bool((known.a < 0).any()))
+    detail: dict[str, Any] = {"method": "orthogonal lattice", "forecast": str(cast)}
+    detail["forecast_seconds"] = round(cast.seconds, 1)
     if cast.seconds > MOST_SECONDS:
-        return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
+        return Recovery.refused(f"out of reach: {cast}", **detail)
     require_fpylll()
-    every, examples = _selected(stream, few, cast)
-    kept, order = np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1)
-    return _trials(Problem(rows_of(every), few, fresh, cast, kept, order, examples), None, seed, quiet)
-
-
-def _selected(stream: Stream, few: Equations, cast: Forecast) -> tuple[Equations, int]:
-    """Return rows that vanish on ever fewer of the last coordinates, after `few` rows, and the examples read."""
-    parts, at = [few], 4 * (ENOUGH + HELD_OUT)
-    for b in range(stream.n - cast.left, 0, -AT_ONCE):  # a pass serves classes of growing size
-        limit = drawn(b, cast.left, cast.rank)
-        count = int(2.5**AT_ONCE * SPARE * (stream.n + cast.rank))
-        parts.append(stream.equations(at, count, max(b - AT_ONCE, 0), limit))
-        at += limit + CHUNK
-    a, level = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "level"))
-    return replace(few, a=a, level=level), at
-
-
-def _predicted(cast: Forecast) -> dict[str, Any]:
-    """Return the forecast as figures of a recovery."""
-    return {"method": "orthogonal lattice", "forecast_seconds": round(cast.seconds, 1), "forecast": str(cast)}
-
-
-def _trials(problem: Problem, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Make trials until one succeeds: at most `budget`, or five times as many as are expected."""
-    rows, cast = problem.rows, problem.cast
+    rows, kept, order, examples = rest(cast)
     progress(f"plan: {cast}")
-    core = rows.where(~rows.a[:, problem.order].any(axis=1)).columns(problem.kept)
-    rng = np.random.default_rng(seed)
-    detail = _predicted(cast) | {"selected_away": len(problem.order), "rows": len(core.a), "log2_nodes": 0.0}
-    regressed = problem.known.rows(slice(0, ENOUGH))
+    core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
+    rng, regressed = np.random.default_rng(seed), known.rows(slice(0, ENOUGH))
+    detail |= {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
     for trial in range(ceil(5 / max(cast.chance, LEAST_CHANCE)) if budget is None else budget):
         detail["trials"] = trial + 1
         w = decode(core, cast.rank, rng, detail)
         progress(f"trial {trial + 1}: {detail}")
-        if w is None:
-            continue
-        guess = finish(regressed, problem.fresh, grow(rows, problem.kept, problem.order, w))
+        guess = None if w is None else finish(regressed, fresh, grow(rows, kept, order, w))
         if guess is not None:
-            detail["agreement"] = problem.known.agreement(guess)
-            return Recovery("solved", problem.known.secret(guess), problem.examples, detail=detail)
-    return Recovery("budget", None, problem.examples, detail=detail)
+            detail["agreement"] = known.agreement(guess)
+            return Recovery("solved", known.secret(guess), examples, detail=detail)
+    return Recovery("budget", None, examples, detail=detail)
 
 
 def rows_of(equations: Equations) -> Rows:

@@ -29,11 +29,8 @@ from hardness.attacks.cost import (
 Floats = NDArray[np.float64]
 
 HERMITE = {20: 1.0125, 30: 1.0122, 40: 1.0117}  # root Hermite factor by block size, measured
-SECONDS = {
-    20: 0.30,
-    30: 0.45,
-    40: 1.6,
-}  # of a reduction in rank 100, measured; grows with the cube of the rank
+# Of a reduction in rank 100, measured; they grow with the cube of the rank.
+SECONDS = {20: 0.30, 30: 0.45, 40: 1.6}
 MEASURED = max(SECONDS)
 PER_NODE, AROUND = 4e-8, 1.5  # seconds a search node; seconds of what is done once
 RANKS = tuple(range(100, 160, 10))
