@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hardness.attacks.estimates.low_degree import monomials
+from hardness.attacks.cost import monomials
 from hardness.errors import InputError
 from hardness.io.fields import all_finite, number, one_of, whole
 from hardness.layer import softmax

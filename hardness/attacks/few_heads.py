@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +10,12 @@ from scipy.special import expit
 
 from hardness.attacks import Progress, Recovery
 from hardness.attacks.equations import Equations, on_equations
-from hardness.attacks.rules import likeliest
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST_HEADS = 1000
+DOUBTFUL, AT_ONCE = 40, 3  # groups of inputs that may be wrong, and how many at a time: 10,701 guesses
 PLACES = 8  # of the first change relative to the mean of the levels, which nobody knows
 FITS = 3  # of the likeliest beginnings
 SOFTNESS = np.repeat((0.5, 0.25, 0.12, 0.06, 0.03, 0.015), (12, 6, 6, 6, 6, 6))  # of changes, in cells
@@ -121,3 +122,17 @@ def _directions(centred: Floats, level: Integers) -> list[Floats]:
         values, vectors = np.linalg.eigh(square)
         unit.append(vectors[:, np.abs(values).argmax()])
     return [sign * each for each in unit for sign in (1, -1)]
+
+
+def likeliest(
+    first: Integers, second: Integers, doubt: NDArray[np.float64], group: Integers
+) -> Iterator[Integers]:
+    """Yield levels (N,): `first`, then with some of the most doubtful groups of inputs as `second` says.
+
+    `doubt` (N,) is the same for all inputs of a `group` (N,).
+    """
+    groups, where = np.unique(group, return_index=True)
+    doubtful = groups[np.argsort(-doubt[where], kind="stable")[:DOUBTFUL]]
+    for count in range(AT_ONCE + 1):
+        for some in combinations(doubtful.tolist(), count):
+            yield np.where(np.isin(group, some), second, first)

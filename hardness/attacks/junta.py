@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hardness.attacks import Progress, Recovery, Rule
 from hardness.attacks.acceptance import expected_agreement
 from hardness.attacks.equations import Equations, on_equations
-from hardness.attacks.rules import likeliest
+from hardness.attacks.few_heads import likeliest
 
 Integers = NDArray[np.int64]
 

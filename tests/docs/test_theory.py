@@ -12,7 +12,7 @@ import pytest
 from theorem_b import distance, separation
 from theory_page import ROOT, SECTIONS, characters, near, table
 
-from hardness.attacks.estimates.low_degree import low_degree_rows
+from hardness.attacks.cost import low_degree_rows
 from hardness.gadgets import sharp
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.parity import head_limited_parity, top_eigenvalue

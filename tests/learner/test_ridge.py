@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from hardness.attacks.estimates.low_degree import monomials
+from hardness.attacks.cost import monomials
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from learner import regression

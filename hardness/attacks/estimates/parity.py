@@ -17,10 +17,10 @@ from hardness.sq.bounds.parity import top_eigenvalue
 
 LF2_STEPS = 8
 MOST_BLOCK = 4096  # bits that one step of collisions cancels
-FEWER = sorted(
-    {int(2 ** (i / 4)) for i in range(125)}
-)  # numbers of coordinates to which the secret is guessed down
+# Numbers of coordinates to which the secret is guessed down
+FEWER = sorted({int(2 ** (i / 4)) for i in range(125)})
 NOT_COUNTED = "the bound is below one query"
+NO_GUESS = "which guesses no coordinates to hold S"
 
 
 def guarantee(public: Public) -> str:
@@ -33,24 +33,18 @@ def lines(public: Public, tolerance: float) -> list[Line]:
     n, size = int(public["dim"]) - 1, HiddenSet.of(public).sparsity or 0
     eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
     it = _Noisy(n, min(size, n - size), eta, mu)
+    bound = f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab"
+    pooled = f"tries geometric with p = .5776 (1-η)^n; gaussian.py, {NO_GUESS}"
     return [
-        (
-            "sq bound",
-            f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab",
-            lambda: _query_bound(n, size, eta, mu, tolerance),
-        ),
+        ("sq bound", bound, lambda: _query_bound(n, size, eta, mu, tolerance)),
         ("exhaustive", "all supports of the public weight", lambda: _exhaustive(it)),
         ("meet in the middle", "halves of the support meet on labels; search.py", lambda: _middle(it)),
         ("means", "correlations with biased products, theory 2.9; means.py", lambda: _means(it)),
         ("gaussian", "one elimination over GF(2); gaussian.py", lambda: _elimination(it)),
-        (
-            "lpn pooled gauss",
-            "tries geometric with p = .5776 (1-η)^n; gaussian.py, which guesses no coordinates to hold S",
-            lambda: _guessed(it, _pooled),
-        ),
+        ("lpn pooled gauss", pooled, lambda: _guessed(it, _pooled)),
         (
             "lf2",
-            "collisions, then a Walsh-Hadamard transform; search.py, which guesses no coordinates to hold S",
+            f"collisions, then a Walsh-Hadamard transform; search.py, {NO_GUESS}",
             lambda: _guessed(it, _lf2),
         ),
     ]

@@ -1,7 +1,8 @@
 """Prices of attacks on rounded inner products: equations mod q of which a label shows one of p levels."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import comb, erfc, exp, inf, log2, pi, sqrt
 
 import numpy as np
@@ -31,6 +32,15 @@ AT_ONCE = 64  # coordinates, at most
 TINY = 1e-300  # what stands for 0 in a logarithm
 OFFSETS = 16  # places of the secret's mean between two turns of the levels
 MEASURED = "2^30 operations to a second of one core, held to measured seconds; rows free"
+JUNTA = (
+    "the coordinates of a sparse secret, the first or first few at once, then a table of labels: median over secrets; "
+    "junta.py, which begins with one or two"
+)
+CELLS, TYPICALLY = (
+    "regression on the cells of the level",
+    "of the informative inputs, typically; few_heads.py",
+)
+LINEARIZED = "polynomials that vanish on the level of fewest residues (Arora and Ge 2011); linearization.py"
 
 
 def guarantee(public: Public) -> str:
@@ -50,54 +60,20 @@ def guarantee(public: Public) -> str:
 def lines(public: Public, tolerance: float) -> list[Line]:
     """Return (name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
     it = _Rounded.of(public)
-    return [
-        (
-            "sq bound",
-            f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)",
-            lambda: _query_bound(it, tolerance),
-        ),
-        ("exhaustive", "all secrets of the public kind", lambda: _exhaustive(it)),
-        (
-            "meet in the middle",
-            "halves of the secret meet in boxes of residues; search.py",
-            lambda: _middle(it),
-        ),
-        (
-            "junta",
-            "the coordinates of a sparse secret, the first or first few at once, then a table of labels: median over "
-            "secrets; junta.py, which begins with one or two",
-            lambda: _junta(it),
-        ),
-        (
-            "few heads",
-            f"regression on the cells of the level: few heads are wrong on {it.error_mass:.2g} of the informative "
-            "inputs, typically; few_heads.py",
-            lambda: _few_heads(it),
-        ),
-        ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", lambda: _elimination(it)),
-        (
-            "linearization",
-            "polynomials that vanish on the level of fewest residues (Arora and Ge 2011); linearization.py",
-            lambda: _linearization(it),
-        ),
-        (
-            "bkw",
-            f"integer BKW with a grid transform; {MEASURED}; bkw.py",
-            lambda: bkw_cost.price(
-                it.n, bkw_cost.bias_of(it.q, it.p, it.noise) * (1 - it.error_mass), int(it.dot)
-            ),
-        ),
-        (
-            "lf2",
-            "noisy parities, where q = 2: collisions, then a Walsh-Hadamard transform",
-            lambda: _parity(it),
-        ),
-        (
-            "lattice",
-            f"orthogonal lattice, profile with its floor; {MEASURED}; lattice.py",
-            lambda: _lattice(it),
-        ),
-    ]
+    bound = f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)"
+    costs: dict[str, tuple[str, Callable[[_Rounded], Log2Cost | str]]] = {
+        "sq bound": (bound, partial(_query_bound, tolerance=tolerance)),
+        "exhaustive": ("all secrets of the public kind", _exhaustive),
+        "meet in the middle": ("halves of the secret meet in boxes of residues; no program here", _middle),
+        "junta": (JUNTA, _junta),
+        "few heads": (f"{CELLS}: few heads are wrong on {it.error_mass:.2g} {TYPICALLY}", _few_heads),
+        "gaussian": ("elimination over Z_q on levels of one residue; gaussian.py", _elimination),
+        "linearization": (LINEARIZED, _linearization),
+        "bkw": (f"integer BKW with a grid transform; {MEASURED}; bkw.py", _bkw),
+        "lf2": ("noisy parities, where q = 2: collisions, then a Walsh-Hadamard transform", _parity),
+        "lattice": (f"orthogonal lattice, profile with its floor; {MEASURED}; lattice.py", _lattice),
+    }
+    return [(name, source, partial(cost, it)) for name, (source, cost) in costs.items()]
 
 
 @dataclass(frozen=True)
@@ -302,6 +278,11 @@ def _parity(it: _Rounded) -> Log2Cost | str:
     kept = min(1.0, max(1e-12, 4 / pi * exp(-((pi * it.noise) ** 2) / 2)))
     flip = (1 - kept * (1 - it.error_mass)) / 2
     return parity.collisions(it.n, it.n // 2 if it.weight is None else it.weight, flip)
+
+
+def _bkw(it: _Rounded) -> Log2Cost:
+    bias = bkw_cost.bias_of(it.q, it.p, it.noise) * (1 - it.error_mass)
+    return bkw_cost.price(it.n, bias, int(it.dot))
 
 
 def _lattice(it: _Rounded) -> Log2Cost:

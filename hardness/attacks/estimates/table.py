@@ -107,11 +107,6 @@ def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:
 
     The bound on queries is no attack, and never the cheapest. Raises `InputError` for a family without a hidden linear
     secret.
-
-    >>> public = {"family": "parity", "dim": 64, "heads": 12, "gadget": "diag", "flip": 0.0}
-    >>> table = estimates(public)
-    >>> [(e.name, round(e.log2_time)) for e in table.attacks if e.status == "ok"][:2], table.cheapest.name
-    ([('sq bound', 36), ('exhaustive', 42)], 'gaussian')
     """
     linear = stated(public)
     if linear is None or linear not in MODELS:
@@ -155,9 +150,5 @@ def estimate(
 
 
 def bits(value: float | None) -> str:
-    """Return log2 of a count as a power.
-
-    >>> bits(19.04), bits(None)
-    ('2^19.0', '     -')
-    """
+    """Return log2 of a count as a power."""
     return "     -" if value is None else f"2^{value:<4.1f}"

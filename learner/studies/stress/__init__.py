@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardness import families, registry
-from hardness.attacks.estimates.low_degree import monomials
+from hardness.attacks.cost import monomials
 from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.study import Study
 from hardness.engine.task import Task
