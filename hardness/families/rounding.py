@@ -114,7 +114,7 @@ class Rounding(Family):
         shown = min(len(rows), patterns)
         if self.heads is None:  # the level 0 has the label 0 under every secret
             shown = min(int(rows.any(axis=1).sum()), patterns - 1)
-        return min(self.log2_secrets(), log2(comb(n, h)) + shown * bits, len(rows) * bits)
+        return float(min(self.log2_secrets(), log2(comb(n, h)) + shown * bits, len(rows) * bits))
 
     def heads_shown(self, teacher: Gadget) -> int:
         """Return the heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""

@@ -140,6 +140,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def seconds(task: Task) -> float:
+    """Return the seconds that a trial is expected to take."""
     n, strategy = int(task.params["dim"]) - 1, task.solver.get("strategy", "value")
     if task.family == "rounding":
         return 0.05 + 0.5 * 10.0 ** (n - 6)

@@ -144,6 +144,7 @@ def warm() -> None:
 
 
 def seconds(task: Task) -> float:
+    """Return the seconds that a trial is expected to take."""
     return float(task.params["dim"]) / (4 if "samples" not in task.budget else 10)
 
 

@@ -72,9 +72,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def seconds(task: Task) -> float:
+    """Return the seconds that a trial is expected to take."""
     for learners in (gradients, nice):
         if task.solver["kind"] in learners.TRIALS:
-            return learners.seconds(task)
+            return float(learners.seconds(task))
     n, tau = int(task.params["dim"]) - 1, float(task.solver["tolerance"])
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
     per_query = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"], 0.0) * 2**n

@@ -85,6 +85,7 @@ BATCH, ATTACKED, NOISES, ATTACKS = 64, (20, 10), (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
 
 
 def tasks(quick: bool) -> list[Task]:
+    """Return descents by answers, noisy gradients beside the search, and batches without noise."""
     parts = _descents(quick), _noisy(quick), _batches(quick)
     return [task for part in parts for task in part]
 
@@ -215,6 +216,7 @@ TRIALS = {"descent": descent, "noisy": noisy, "batches": batches}
 
 
 def seconds(task: Task) -> float:
+    """Return the seconds that a trial is expected to take."""
     match task.solver["kind"]:
         case "descent":
             return float(4e-4 * task.budget["steps"] * 2.0 ** (task.params["dim"] - 12))

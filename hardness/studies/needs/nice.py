@@ -151,7 +151,7 @@ def power(tried: list[int], errors: list[float | None], aims: tuple[float, float
     >>> power([9, 10, 11, 12], [0.4, 0.2, 0.1, 0.05], (0.4, 0.1))
     1.0
     """
-    places = []
+    places: list[float] = []
     for aim in aims:
         at = tried.index(largest(tried, errors, aim))
         error, before = errors[at], errors[at - 1] if at else None

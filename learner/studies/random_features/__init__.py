@@ -179,7 +179,7 @@ def reached(table: "DataFrame", model: str) -> list[tuple[float, float]]:
 
     The line joins logarithms of examples. Runs that stay above it are left out.
     """
-    points = []
+    points: list[tuple[float, float]] = []
     for d in sorted({DIM, *DIMS}):
         curves = [_runs(table, RATE_TARGET, model, n, d) for n in RATE_COUNTS]
         for repetition in curves[0].index:
