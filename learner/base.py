@@ -62,8 +62,7 @@ class FitReport:
     saw, and `certified` says that it is at most .1 (learner 1.13 says what this promises). `polished_error` and
     `random_start_error` are those of the search that follows, from there and from a random start. `refused_by` is the
     phase that refused, and `condition` the condition that fails: name, value, threshold. `certified_radius` is that of
-    the ball, relative to the layer, that holds no other layer that fits (learner 1.14). Of the student: `curve`,
-    (examples seen, share of the labels' variance explained), …
+    the ball, relative to the layer, that holds no other layer that fits (learner 1.14).
     """
 
     status: str
@@ -81,7 +80,6 @@ class FitReport:
     refused_by: str = ""
     condition: dict[str, Any] | None = None
     certified_radius: float | None = None
-    curve: tuple[tuple[int, float], ...] = ()
 
 
 def verdict(outcome: SearchResult, error: float, solved_at: float) -> tuple[str, str]:

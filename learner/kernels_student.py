@@ -62,19 +62,6 @@ def _spread(factors: Any, x: Any, out: Any) -> Any:
 
 
 @compiled
-def _less_targets(errors: Any, targets: Any, squares: Any) -> Any:
-    """Take `targets` off `errors`, both (2, d, n), and add the squares of both, by example, to `squares` (2, n)."""
-    _, d, n = errors.shape
-    for a in range(2):
-        for j in range(d):
-            f, y = errors[a, j], targets[a, j]
-            for e in range(n):
-                f[e] -= y[e]
-                squares[0, e] += np.float64(f[e]) * np.float64(f[e])
-                squares[1, e] += np.float64(y[e]) * np.float64(y[e])
-
-
-@compiled
 def _bend(zone: float, flat: Any) -> Any:
     """Replace errors by their signs, or by 0 within the zone."""
     edge = F(zone)
@@ -91,13 +78,10 @@ def _shrink(cut: float, flat: Any) -> Any:
 
 
 @compiled
-def _gradients(
-    weights: Any, tokens: Any, targets: Any, zone: float, images: Any, squares: Any, gradient: Any
-) -> Any:
+def _gradients(weights: Any, tokens: Any, targets: Any, zone: float, images: Any, gradient: Any) -> Any:
     """Write the gradients of the losses of n examples, tokens and targets (2, d, n), to `gradient`.
 
-    `weights` and `gradient` (2, M, d, d) are those of Θ and of each W_i transposed; `images` (2, M, d, n) is room. The
-    squares of errors and of targets are added, by example, to `squares` (2, n).
+    `weights` and `gradient` (2, M, d, d) are those of Θ and of each W_i transposed; `images` (2, M, d, n) is room.
     """
     _, M, d, n = images.shape
     z, s = F(0.5) * (tokens[0] - tokens[1]), F(0.5) * (tokens[0] + tokens[1])  # (d, n)
@@ -113,7 +97,7 @@ def _gradients(
     np.dot(total, s, errors[0])  # s (W_1 + … + W_M)
     errors[1] = errors[0]
     _add_weighted(rows[1], 1, d, t, errors)
-    _less_targets(errors, targets, squares)
+    errors -= targets
     if zone >= 0:
         _bend(zone, errors.reshape(errors.size))
     _add_weighted(rows[1], d, 1, errors, pulls)
@@ -130,15 +114,14 @@ def _gradients(
 @compiled
 def train(
     x: Any, y: Any, batch: int, pace: Any, cut: float, scale: float, zone: float,
-    weights: Any, means: Any, mean_squares: Any, unseen: Any, squares: Any,
+    weights: Any, means: Any, mean_squares: Any, unseen: Any,
 ) -> Any:  # fmt: skip
     """Make updates of `weights` by whole batches of tokens x and targets y times `scale`, both (examples, 2, d).
 
     `weights` (2, M, d, d) are Θ and each W_i transposed, beside Adam's running means of gradients and of their squares,
     with the `unseen` shares of their start (`learner.adam.update`). After each update Θ is shrunk by `cut`, if that is
     not 0. From a `zone` of 0 on, the gradient is that of the sum of |F(X) - Y| beyond the zone, and not of half the
-    squared error. `squares` (batches, 2) gets, of every batch before its update, means over examples of the squared
-    error and of the squared targets.
+    squared error.
     """
     (_, M, d, _), size = weights.shape, weights.size
     parts = -(-batch // ACROSS)
@@ -146,18 +129,16 @@ def train(
     tokens, targets, images = np.empty((2, d, n), F), np.empty((2, d, n), F), np.empty((2, M, d, n), F)
     gradient, by_part = np.empty_like(weights), np.empty_like(weights)
     flat = weights.reshape(size), gradient.reshape(size), means.reshape(size), mean_squares.reshape(size)
-    for b in range(len(squares)):
-        sums = np.zeros((2, n))
+    for b in range(len(x) // batch):
         for start in range(b * batch, (b + 1) * batch, n):
             part = slice(start, min(start + n, (b + 1) * batch))
             _laid(x[part], 1.0, tokens)
             _laid(y[part], scale, targets)
             if part.start == b * batch:
-                _gradients(weights, tokens, targets, zone, images, sums, gradient)
+                _gradients(weights, tokens, targets, zone, images, gradient)
             else:
-                _gradients(weights, tokens, targets, zone, images, sums, by_part)
+                _gradients(weights, tokens, targets, zone, images, by_part)
                 gradient += by_part
-        squares[b, 0], squares[b, 1] = sums[0].sum() / batch, sums[1].sum() / batch
         unseen[0] *= pace.beta1
         unseen[1] *= pace.beta2
         update(pace, 1 / batch, unseen, *flat)
@@ -181,12 +162,9 @@ class PairStudent:
         """Return Θ and W, both (M, d, d) float32."""
         return self.weights[0].copy(), self.weights[1].swapaxes(1, 2).copy()
 
-    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> Any:
-        """Make an update a whole batch, and return its squares, as `learner.student.DenseStudent` does."""
-        squares = np.zeros((len(x) // batch, 2))
+    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> None:
+        """Make an update a whole batch, as `learner.student.DenseStudent` does."""
         x, y = np.ascontiguousarray(x, np.int8), np.ascontiguousarray(y, np.float64)
         options = Pace(float(rate)), float(rate * l1), float(scale), float(self.zone)
-        state = self.weights, self.means, self.squares, self.unseen
         with one_thread():
-            train(x, y, batch, *options, *state, squares)
-        return squares
+            train(x, y, batch, *options, self.weights, self.means, self.squares, self.unseen)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 RATE = 3e-3  # frozen: the best of a menu on parities of two
 FIRST = 1024  # examples that set the scale of the labels before the first update
-SPACING = 1.1  # of the points of the curve, in examples
 EXPLAINED = 0.9  # share of the labels' variance that counts as solved
 KINDS = ("float32", "float64")
 # Losses by the distance from its label within which an output pulls at nothing; further off the pull is 1. Below 0: it
@@ -48,16 +47,13 @@ class Student(Learner):
 
     `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
     give the same weights in whatever pieces they come. `fit` starts anew, holds a tenth out and
-    makes one pass over the rest. `curve_` lists (examples, explained): the share of the labels' variance that was
-    explained, on batches before they were learned from, so on fresh examples. `report_` says `solved` from
-    `EXPLAINED` = .9 on.
+    makes one pass over the rest. `report_` says `solved` where it explains `EXPLAINED` = .9 of the labels' variance.
 
     >>> from hardness.families.nondegenerate import Nondegenerate
     >>> from hardness.instance import Instance
     >>> nice = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=2), seed=0).examples(50_000, seed=1)
-    >>> student = Student(random_state=0).fit(nice.X, nice.Y)
-    >>> student.report_.status, student.report_.curve[0][1] < 0.5
-    ('solved', True)
+    >>> Student(random_state=0).fit(nice.X, nice.Y).report_.status
+    'solved'
     """
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
@@ -94,17 +90,11 @@ class Student(Learner):
         self._take(x, y, last=False)
         return self
 
-    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Make one pass over nine tenths of X and Y, both (n, k, d), and judge it on the rest; return self."""
-        super().fit(X, Y)
-        self.report_ = replace(self.report_, curve=tuple(self.curve_))
-        return self
-
     def predict(self, X: ArrayLike) -> Array:
         """Return F̂(X), shape (n, k, d): 0 before the first step, NaN once the weights are no longer finite."""
         # NaN, where zeros would pass for a learner that explains nothing: divergence is told from failure.
         out = super().predict(X)
-        return out if self.layer_ or not self._seen else np.full_like(out, np.nan)
+        return out if self.layer_ or not self._scale else np.full_like(out, np.nan)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """Return the multiply-adds of a pass over so many examples.
@@ -123,10 +113,7 @@ class Student(Learner):
             self._take(*self._waiting[0], last=True)
         if self.layer_ is None:
             return SearchResult(None, refused="the weights are no longer finite: lower the rate")
-        seen, explained = self.curve_[-1]
-        return SearchResult(
-            self.layer_, (Phase("train", "ok", "", {"examples": seen, "explained": explained}),)
-        )
+        return SearchResult(self.layer_, (Phase("train", diagnostics={"examples": len(X)}),))
 
     def _start(self, shape: tuple[int, ...]) -> None:
         self.checked()
@@ -134,8 +121,7 @@ class Student(Learner):
         self._student = self._steps(*weights, shape[1])
         self._shape, self.n_features_in_ = shape[1:], shape[2]
         self._waiting: list[tuple[NDArray[np.int8], Array]] = []
-        self._scale, self._seen, self._window = 0.0, 0, np.zeros(3)
-        self.curve_: list[tuple[int, float]] = []
+        self._scale = 0.0
         self.layer_: MultiHeadAttention | None = None
 
     def _steps(self, theta: Array, w: Array, tokens: int) -> Any:
@@ -160,23 +146,11 @@ class Student(Learner):
         rest = len(x) - batched
         for part, batch in ((slice(0, batched), self.batch), (slice(batched, None), rest * last)):
             if batch and len(x[part]):
-                self._record(self._student.train(x[part], y[part], batch, rate, self._scale, l1), batch)
+                self._student.train(x[part], y[part], batch, rate, self._scale, l1)
         self._waiting = [(x[batched:], y[batched:])] if rest and not last else []
         theta, w = self._student.layer()
         finite = bool(np.isfinite(theta).all() and np.isfinite(w).all())
         self.layer_ = MultiHeadAttention(theta, w.astype(np.float64) / self._scale) if finite else None
-
-    def _record(self, squares: Array, batch: int) -> None:
-        """Add the errors of batches before their updates to the curve."""
-        while len(squares):
-            short = (SPACING - 1) * self._seen - self._window[0]  # examples until the next point, about
-            part, squares = np.split(squares, [max(1, int(short / batch))])
-            self._seen += len(part) * batch
-            self._window += len(part) * batch, *part.sum(axis=0)
-            if self._window[0] >= (SPACING - 1) * self._seen:
-                _, error, power = self._window
-                self.curve_.append((self._seen, float(1 - error / power) if power else 0.0))
-                self._window[:] = 0.0
 
 
 @dataclass(eq=False, repr=False)
@@ -217,18 +191,16 @@ def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
     return theta, w
 
 
-def gradients(theta: Any, w: Any, x: Any, y: Any, loss: str = "squared") -> tuple[Any, Any, Any]:
-    """Return the squared error before the step, and the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
+def gradients(theta: Any, w: Any, x: Any, y: Any, loss: str = "squared") -> tuple[Any, Any]:
+    """Return the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
 
-    ℓ(e) is e²/2 (squared), |e| (absolute) or max(0, |e| - .1) (hinge). The squared error is the mean over the B
-    examples of the sum over all outputs.
+    ℓ(e) is e²/2 (squared), |e| (absolute) or max(0, |e| - .1) (hinge).
     """
     B, d = len(x), x.shape[2]
     patterns, mixed = varpro.attend(x, theta)
     error = mixed @ w.reshape(-1, d) - y.reshape(-1, d)
     pull = error if loss == "squared" else np.sign(error) * (abs(error) > ZONES[loss])
-    by_w = (mixed.T @ pull).reshape(w.shape) / B
-    return (error * error).sum() / B, varpro.pull_back(x, patterns, w, pull) / B, by_w
+    return varpro.pull_back(x, patterns, w, pull) / B, (mixed.T @ pull).reshape(w.shape) / B
 
 
 class DenseStudent:
@@ -245,24 +217,16 @@ class DenseStudent:
         """Return Θ and W, both (M, d, d)."""
         return self.theta.copy(), self.w.copy()
 
-    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> Any:
-        """Make an update a whole batch of tokens x, targets y times `scale`, both (n, k, d); Θ is shrunk by rate · l1.
-
-        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
-        squared targets, summed over outputs.
-        """
+    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> None:
+        """Make an update a whole batch of tokens x, targets y times `scale`, (n, k, d); shrink Θ by rate · l1."""
         kind, cut = self.theta.dtype, rate * l1
         x, y = x.astype(kind), (y * scale).astype(kind)
-        squares = np.zeros((len(x) // batch, 2), kind)
-        for i in range(len(squares)):
-            part = slice(i * batch, (i + 1) * batch)
-            squares[i, 0], *gradient = gradients(self.theta, self.w, x[part], y[part], self.loss)
-            squares[i, 1] = (y[part] ** 2).sum() / batch
-            self.optimizer.step(gradient, rate)
+        for start in range(0, len(x) // batch * batch, batch):
+            part = slice(start, start + batch)
+            self.optimizer.step(gradients(self.theta, self.w, x[part], y[part], self.loss), rate)
             # A proximal step: |Θ| has no derivative at 0, where entries are to stay. W is not sparse.
             if cut:
                 self.theta -= np.clip(self.theta, -cut, cut)
-        return squares.astype("float64")
 
 
 class TorchSteps:
@@ -284,12 +248,12 @@ class TorchSteps:
 
     def train(
         self, x: NDArray[np.int8], y: Array, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0
-    ) -> Array:
-        """Make an update a whole batch, and return its squares, as `DenseStudent` does."""
+    ) -> None:
+        """Make an update a whole batch, as `DenseStudent` does."""
         import torch
 
         tokens, targets = (torch.as_tensor(part).to(self.theta) for part in (x, y * scale))
-        cut, squares = rate * l1, []
+        cut = rate * l1
         self.optimizer.param_groups[0]["lr"] = rate
         for start in range(0, len(tokens) // batch * batch, batch):
             part = slice(start, start + batch)
@@ -298,12 +262,10 @@ class TorchSteps:
             error = (patterns @ X @ self.w).sum(dim=1) - targets[part]
             self.optimizer.zero_grad()
             (self._loss(error) / batch).backward()
-            squares.append(torch.stack([error.detach().square().sum(), targets[part].square().sum()]) / batch)
             self.optimizer.step()
             if cut:
                 theta = self.theta.detach()
                 theta -= theta.clip(-cut, cut)
-        return torch.stack(squares).cpu().numpy().astype("float64") if squares else np.zeros((0, 2))
 
     def _loss(self, error: "torch.Tensor") -> "torch.Tensor":
         """Return the sum of the losses of all outputs: e²/2, |e| or max(0, |e| − .1)."""

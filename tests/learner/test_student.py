@@ -27,10 +27,10 @@ def data(n: int, k: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 def reference(theta, w, x, y, batch, rate, cut=0.0, loss="squared"):
-    """Θ, W and squared errors after float64 steps on whole batches, each with a soft threshold of `cut`."""
+    """Θ and W after float64 steps on whole batches, each with a soft threshold of `cut`."""
     student = DenseStudent(theta.astype(float), w.astype(float), loss)
-    squares = student.train(x, y, batch, rate, l1=cut / rate)[:, 0]
-    return *student.layer(), squares
+    student.train(x, y, batch, rate, l1=cut / rate)
+    return student.layer()
 
 
 LOSSES = {"squared": lambda e: e**2 / 2, "absolute": abs, "hinge": lambda e: np.maximum(0, abs(e) - 0.1)}
@@ -43,9 +43,7 @@ def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k, l
     theta, w = rng.normal(size=(2, 3, 4, 4))
     x, y = data(6, k, 4, k)
     X = x.astype(float)
-    layer = MultiHeadAttention(theta, w)
-    error, by_theta, by_w = gradients(theta, w, X, y, loss)
-    assert np.isclose(error, ((layer(x) - y) ** 2).sum() / 6)
+    by_theta, by_w = gradients(theta, w, X, y, loss)
     for gradient, which in ((by_theta, 0), (by_w, 1)):
         for _ in range(4):
             at = tuple(rng.integers(0, s) for s in gradient.shape)
@@ -72,16 +70,11 @@ def test_the_compiled_step_is_the_reference(heads, dim, batch, l1, loss, seed):
     theta, w = initial(np.random.default_rng(seed), heads, dim)
     x, y = data(3 * batch + (batch > 1), 2, dim, seed)
     student = PairStudent(theta, w, ZONES[loss])
-    squares = student.train(x, y, batch, 1e-3, 0.7, l1)
+    student.train(x, y, batch, 1e-3, 0.7, l1)
     ours = student.layer()
     expected = reference(theta, w, x, 0.7 * y, batch, 1e-3, 1e-3 * l1, loss)
-    assert np.isclose(squares[0, 0], expected[2][0], rtol=2e-6)
-    assert np.allclose(squares[:, 0], expected[2], rtol=2e-6 if loss == "squared" else 1e-3)  # see below
-    assert np.allclose(
-        squares[:, 1], [(0.49 * y[s : s + batch] ** 2).sum() / batch for s in range(0, 3 * batch, batch)]
-    )
     moved = [np.abs(after - before) for after, before in zip(ours, (theta, w), strict=True)]
-    wrong = [np.abs(a - b) for a, b in zip(ours, expected, strict=False)]
+    wrong = [np.abs(a - b) for a, b in zip(ours, expected, strict=True)]
     assert max(m.max() for m in moved) > 1e-5
     # An output at the edge of its zone pulls in one of them and not in the other: then a column differs.
     assert np.mean(np.concatenate([e.ravel() for e in wrong]) > 2e-5) < (0.01 if loss == "squared" else 0.1)
@@ -116,7 +109,7 @@ def test_extreme_weights_give_finite_steps(k):
     theta[2] = np.eye(6) * 1e8
     student = (PairStudent if k == 2 else DenseStudent)(theta, initial(MATH, 3, 6)[1])
     with np.errstate(over="raise", invalid="raise"):
-        assert np.isfinite(student.train(x, y, 64, 1e-3)).all()
+        student.train(x, y, 64, 1e-3)
     assert all(np.isfinite(part).all() for part in student.layer())
 
 
@@ -124,14 +117,12 @@ def parity(dim: int, heads: int, count: int, seed: int = 1) -> Examples:
     return Instance.generate(Parity(dim, heads), seed=0).examples(count, seed)
 
 
-def test_pieces_and_whole_give_the_same_weights_and_curve():
+def test_pieces_and_whole_give_the_same_weights():
     train = parity(8, 2, 5000)
     whole, pieces = Student(random_state=4).partial_fit(train.X, train.Y), Student(random_state=4)
     for part in np.split(np.arange(5000), range(130, 5000, 130)):
         pieces.partial_fit(train.X[part], train.Y[part])
     assert np.array_equal(whole.layer_.theta, pieces.layer_.theta)
-    assert [n for n, _ in whole.curve_][-1] <= 5000 // 64 * 64
-    assert np.allclose(whole.curve_, pieces.curve_)
     assert not np.array_equal(whole.layer_.w, Student(random_state=5).partial_fit(train.X, train.Y).layer_.w)
 
 
@@ -140,9 +131,6 @@ def test_it_learns_a_parity_and_its_report_says_so():
     student = Student(random_state=0).fit(train.X, train.Y)
     assert student.report_.status == "solved"
     assert student.score(fresh.X, fresh.Y) > 0.9
-    curve = student.report_.curve
-    assert curve[0][1] < 0.3  # before anything is learned
-    assert curve[-1][1] > 0.9
 
 
 def test_labels_of_any_scale_are_learned_alike():
@@ -162,7 +150,7 @@ def test_random_labels_are_not_learned(options):
     signs = np.random.default_rng(0).choice([-1.0, 1.0], len(train))[:, None, None]
     student = Student(random_state=0, **options).fit(train.X, train.Y * signs)
     assert student.report_.status == "wrong"
-    assert max(explained for _, explained in student.report_.curve) < 0.1
+    assert student.report_.relative_error > 0.9
 
 
 def test_few_examples_are_one_small_step():
