@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -102,10 +102,6 @@ def verdict(outcome: SearchResult, error: float, solved_at: float) -> tuple[str,
 class Regressor(RegressorMixin, BaseEstimator):
     """What scikit-learn is told of a learner: X and Y are (n, k, d) arrays, and `score` is one R² of all entries."""
 
-    # Options that one may look for in vain, and why
-    unavailable: ClassVar[Mapping[str, str]] = {
-        "device": "it runs on the CPU; the learner torch-student (extra torch) has a device"
-    }
     predict: Callable[..., Array]
 
     def __sklearn_tags__(self) -> Any:

@@ -89,7 +89,7 @@ def make(solver: Solver, random_state: int) -> Any:
     """Return a learner, told heads and random state if its class has such parameters.
 
     The heads of a class that has no `width` may be called that. Raises `InputError` for an option that it does not
-    have, of another type than its annotation, or given twice; `unavailable` of the class says why there is none.
+    have, of another type than its annotation, or given twice.
     """
     cls, heads = solver.thing, solver.heads
     parameters, given = signature(cls).parameters, dict[str, Any]()
@@ -98,8 +98,6 @@ def make(solver: Solver, random_state: int) -> Any:
         if place in ("random_state", "seed"):
             raise InputError(f"{name} is no option: it follows from the seed of the run")
         if place not in parameters:
-            if name in (reasons := getattr(cls, "unavailable", {})):
-                raise InputError(f"{cls.__name__} has no option {name}: {reasons[name]}")
             known = parameters.keys() - {"random_state", "seed"}
             raise unknown(f"option of {cls.__name__}", name, known)
         if place in given or (place == "heads" and heads is not None):
