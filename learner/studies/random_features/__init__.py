@@ -16,7 +16,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.report import plots
-from hardness.statistics import Mean, mean
+from hardness.statistics import Mean, mean, slope
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -197,6 +197,11 @@ def least_examples(table: "DataFrame", name: str) -> int:
     return COUNTS[COUNTS.index(behind[-1]) + 1] if behind else COUNTS[0]
 
 
+def rate(table: "DataFrame", model: str) -> Mean | None:
+    """Return the exponent of d in the examples after which the error on `RATE_TARGET` is `RATE_ERROR`."""
+    return slope(reached(table, model))
+
+
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
     table = errors(rows)
@@ -207,7 +212,13 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         for title, model in (("attention", PLAIN), ("network", RIVAL), ("biased", BIASED))
     }
     f1 = {"plain": PLAIN, "biased": BIASED, "network": RIVAL}
+    alike = [gap(table, name, CONTROLLED, (PAIRS, CONTROLLED)).side(0.0) for name in TARGETS]
+    blind = table[(table.model == RIVAL) & (table.target == RATE_TARGET)]
+    blind = blind.groupby(["dim", "samples"]).error.mean()
     return {
+        "alike": {"examples": CONTROLLED, "better": alike.count(-1), "worse": alike.count(1)},
+        "rate": {"attention": str(rate(table, PLAIN)), "pairs": str(rate(table, PAIRS)), "runs": RATE_RUNS},
+        "least": round(float(blind.min()), 2),
         "examples": MOST,
         "enough": enough,
         "won": sum(gap(table, name, enough, (RIVAL, MOST)).side(0.0) == -1 for name in TARGETS),
@@ -253,7 +264,25 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
     models = [
         {"model": model, **{name: error_of(table, name, model).value for name in TARGETS}} for model in MODELS
     ]
-    return {"by_target": pd.DataFrame(main), "by_model": pd.DataFrame(models)}
+    alike = [
+        {
+            "target": name,
+            **{model: str(error_of(table, name, model, CONTROLLED)) for model in (PLAIN, PAIRS)},
+        }
+        for name in TARGETS
+    ]
+    rates = [
+        {"model": model, **{f"d = {d}": _geometric(table, model, d) for d in sorted({DIM, *DIMS})}}
+        for model in (PLAIN, PAIRS)
+    ]
+    tables = {"by_target": main, "by_model": models, "by_keys": alike, "by_dimension": rates}
+    return {name: pd.DataFrame(lines) for name, lines in tables.items()}
+
+
+def _geometric(table: "DataFrame", model: str, dim: int) -> str:
+    """Return the mean number of examples that `reached` gives at a dimension, with its interval."""
+    counts = [examples for d, examples in reached(table, model) if d == dim]
+    return str(mean(counts, logarithmic=True)) if counts else "–"
 
 
 def formula(name: str) -> str:
