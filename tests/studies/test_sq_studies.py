@@ -19,7 +19,7 @@ from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.game import play
 from hardness.sq.strategies import spread
 from hardness.studies import games, needs
-from hardness.studies.needs import HEADS
+from hardness.studies.needs import HEADS, nice
 from hardness.studies.needs import tolerance as tolerance_of
 
 DRIFT = 5  # queries by which games of sign batches at one s and τ of DRIFT_AT differ, over what they draw
@@ -130,3 +130,19 @@ def test_no_game_lies_in_the_grey() -> None:
     assert len(lines) == 3
     for line in lines.itertuples():
         assert line.floor <= line.queries <= needs.parity_suffices(line.d, line.s, line.e)
+
+
+@pytest.mark.parametrize("kind", ["phases", "every head"])
+def test_a_trial_on_a_nice_layer_tries_tolerances_from_the_first_miss_to_the_last_aim(kind: str) -> None:
+    """And a layer that no tolerance serves is missed, at the last one that may be tried."""
+    solver = {"kind": kind, "learner": "provable", "oracle": "noisy", "population": 4000, "aims": [0.3, 0.1]}
+    small = {"dim": 5, "tokens": 2, "heads": 1}
+    found, missed = (
+        nice.trial(Task("nondegenerate", small, solver | {"first": first, "last": last}, {}, 0), 0)
+        for first, last in ((8, 14), (2, 3))
+    )
+    tried, errors = found.detail["tried"], found.detail["errors"]
+    assert tried == list(range(tried[0], tried[-1] + 1))
+    assert nice.largest(tried, errors, 0.3) == tried[1]
+    assert nice.largest(tried, errors, 0.1) == tried[-1]
+    assert (found.status, missed.status, missed.detail["tried"]) == ("solved", "wrong", [2, 3])

@@ -153,7 +153,7 @@ def power(tried: list[int], errors: list[float | None], aims: tuple[float, float
     """
     places: list[float] = []
     for aim in aims:
-        at = tried.index(largest(tried, errors, aim))
+        at = next(i for i, error in enumerate(errors) if error is not None and error <= aim)
         error, before = errors[at], errors[at - 1] if at else None
         # No error stands before the largest tolerance, and none where the phases ended without a hull.
         part = log2(aim / error) / log2(before / error) if error and before and before > error else 0.0
