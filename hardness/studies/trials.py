@@ -32,24 +32,23 @@ def concepts_of(task: Task) -> Concepts:
     return class_of(registry.get("family", task.family)(**task.params))
 
 
+def instance_of(task: Task, root: int) -> Instance:
+    """Return the instance of a task under a root seed."""
+    return Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
+
+
 def played(task: Task, root: int) -> "GameResult":
     """A strategy against an oracle, the window unless the solver names another, on the concept class of the family."""
     from hardness.sq.game import play
 
-    solver, flip = task.solver, task.params.get("flip", 0.0)
-    oracle, seed, limit = (
-        solver.get("oracle", "window"),
-        task.seed(root, "solver"),
-        task.budget.get("queries"),
-    )
     return play(
         concepts_of(task),
-        solver["strategy"],
-        oracle,
-        solver["tolerance"],
-        seed=seed,
-        max_queries=limit,
-        flip=flip,
+        task.solver["strategy"],
+        task.solver.get("oracle", "window"),
+        task.solver["tolerance"],
+        seed=task.seed(root, "solver"),
+        max_queries=task.budget.get("queries"),
+        flip=task.params.get("flip", 0.0),
     )
 
 
@@ -65,9 +64,7 @@ def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
 
 def online(task: Task, root: int, guard: float) -> Outcome:
     """A learner sees more and more examples until its signs are right on fresh ones, or the budget is spent."""
-    instance = Instance.generate(
-        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
-    )
+    instance = instance_of(task, root)
     sampling, judged = task.seed(root, "examples"), fresh(instance, HELD_OUT, task.seed(root, "screen"))
     if judged.values is None:
         raise InputError(
@@ -99,9 +96,7 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
         detail = {name: getattr(game, name) for name in ("concepts", "remaining")}
         return Outcome(game.status, game.queries, detail)
     shared, streamed = task.shared(), bool(task.solver.get("online"))
-    instance = Instance.generate(
-        registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
-    )
+    instance = instance_of(shared, root)
     sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))
     rule, spacing = EXPLAINED, STREAMED if streamed else FITTED
     ends = sizes(int(task.budget["samples"]), FIRST, spacing)

@@ -108,12 +108,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     from hardness.attacks.bkw import bkw_stream
     from hardness.attacks.lattice import lattice_stream
     from hardness.attacks.packed import Stream
-    from hardness.instance import Instance
+    from hardness.studies.trials import instance_of
 
     warm()
-    instance = Instance.generate(
-        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
-    )
+    instance = instance_of(task, root)
     sampling, seed, name = task.seed(root, "examples"), task.seed(root, "solver"), task.solver["attack"]
     if "samples" in task.budget:
         data = instance.examples(int(task.budget["samples"]), sampling)

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import registry
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.evaluation.solver import Solver, make
 from hardness.families.concepts import ParityConcepts
-from hardness.instance import Instance
 from hardness.io.rounding import at_least, at_most
 from hardness.report import plots
 from hardness.sq.bounds.messages import message_examples, proved_examples
-from hardness.studies.trials import concepts_of
+from hardness.studies.trials import concepts_of, instance_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -164,9 +162,7 @@ def noisy(task: Task, root: int) -> Outcome:
     >>> noisy(tried, root=0).status
     'solved'
     """
-    instance = Instance.generate(
-        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
-    )
+    instance = instance_of(task, root)
     learner, sampling = _learner(task, task.seed(root, "solver")), task.seed(root, "examples")
     samples = int(task.budget["samples"])
     for start in range(0, samples, CHUNK):
@@ -204,9 +200,7 @@ def batches(task: Task, root: int) -> Outcome:
     """Read an equation off each mean gradient, with noise of so many 1/B; the cost is in informative examples."""
     from hardness.attacks.batch_gradient import attack
 
-    instance = Instance.generate(
-        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
-    )
+    instance = instance_of(task, root)
     size = int(task.solver["batch"])
     ended = attack(instance, size, seed=task.seed(root, "solver"), noise=task.solver["noise"] / size)
     return Outcome(ended["status"], ended["examples"], {"batches": ended["batches"]})
@@ -340,11 +334,10 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the tolerances of the descents, the examples of noisy gradients, and what noise a decoder bears."""
+    """Return the tolerances of the descents, and the examples of noisy gradients."""
     return {
         "descent": _descents_figure(descents(rows)),
         "examples": _examples_figure(against(rows)),
-        "precision": _precision_figure(precision(rows)),
     }
 
 
@@ -389,16 +382,4 @@ def _examples_figure(lines: "DataFrame") -> "Figure":
     middle = lines.N.min()
     axis.text(middle, 600, "noisy gradients", color="C0")
     axis.text(middle, 1.15, "proved to be needed", color="0.35")
-    return figure
-
-
-def _precision_figure(lines: "DataFrame") -> "Figure":
-    figure, axis = plots.panels(height=2.4)
-    ends = [lines.share - lines.low, lines.high - lines.share]
-    axis.errorbar(lines.noise, lines.share, ends, fmt="o-", color="C0")
-    axis.set(
-        xlabel="noise of an entry of a mean gradient, times B",
-        ylabel="share of sets named",
-        ylim=(-0.03, 1.03),
-    )
     return figure
