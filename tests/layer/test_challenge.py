@@ -1,6 +1,5 @@
 """Challenges keep their secret, and the judge needs nothing but the folder and the answer."""
 
-import base64
 import json
 import shutil
 
@@ -34,29 +33,20 @@ def answer_of(instance):
 
 
 def spellings(instance):
-    """Every way in which the secret or the seed is likely to stand in a file."""
+    """Return ways in which the secret or the seed is likely to stand in a file."""
     seed = instance.seed
-    yield from (text.encode() for text in (f"{seed}", f"{seed:x}", f"{seed:X}", f"{seed:b}"))
-    for raw in (seed.to_bytes(16, "little"), seed.to_bytes(16, "big")):
-        yield from (
-            raw,
-            raw.hex().encode(),
-            base64.b64encode(raw),
-            base64.urlsafe_b64encode(raw).rstrip(b"="),
-        )
+    yield from (f"{seed}".encode(), f"{seed:x}".encode())
+    yield from (seed.to_bytes(16, order) for order in ("little", "big"))
     q, weights = getattr(instance.family, "modulus", None), instance.teacher.weights
     vectors = [weights, weights[1:]]
     for values in instance.secret.values():
-        vectors += [values, values[::-1], values % q if q else values - 1]
-    if not q:  # of a dense secret hardly an entry is 0, and a run of -1 is no leak
-        for vector in (weights, weights[1:]):
-            vectors.append(1 - 2 * (vector != 0))
-            yield from (np.packbits(vector != 0, bitorder=order).tobytes() for order in ("big", "little"))
+        vectors += [values, values % q if q else values - 1]
     for array in vectors:
         yield json.dumps(array.tolist()).encode()
-        yield from (separator.join(map(str, array)).encode() for separator in (",", ", ", " ", "\n", ";"))
-        for kind in ("i1", "<i2", ">i2", "<i4", ">i4", "<i8", ">i8", "<f4", ">f4", "<f8", ">f8"):
-            yield array.astype(kind).tobytes()
+        yield from (separator.join(map(str, array)).encode() for separator in (",", " "))
+        yield from (array.astype(kind).tobytes() for kind in ("i1", "<i2", "<i4", "<i8", "<f8"))
+    if not q:
+        yield np.packbits(weights[1:] != 0, bitorder="little").tobytes()
 
 
 def hidden(path, instance):

@@ -88,7 +88,6 @@ FAMILIES = [
     Rounding(7, 7, 3, gadget="dot"),
     Rounding(6, 6, 6),
     Rounding(7, 9, 4, weight=3),
-    Rounding(7, 2, 2),
     Rounding(7, 97, 2, heads=2),
     Rounding(6, 5, 3, exact=True),
     Rounding(6, 4, 2, gadget="dot", exact=True),
@@ -151,15 +150,8 @@ def test_error_mass_equals_the_share_of_wrong_labels():
 @pytest.mark.parametrize(
     "family",
     [
-        *(
-            Rounding(33, *each[:2], heads=each[2])
-            for each in ((17, 2, 2), (17, 2, 5), (97, 4, 6), (12, 5, 3))
-        ),
-        *(
-            Rounding(*each, exact=exact)
-            for each in ((3, 5, 2), (4, 4, 3), (3, 6, 5), (5, 2, 2))
-            for exact in (False, True)
-        ),
+        *(Rounding(33, *each[:2], heads=each[2]) for each in ((17, 2, 2), (97, 4, 6))),
+        *(Rounding(*each, exact=exact) for each in ((3, 5, 2), (4, 4, 3)) for exact in (False, True)),
     ],
     ids=str,
 )

@@ -75,10 +75,6 @@ def test_equal_seeds_of_different_parameters_hide_unrelated_secrets():
     secrets = [Instance.generate(family, 5).secret["w"][:40] for family in UNRELATED]
     for first, second in combinations(secrets, 2):
         assert abs(np.corrcoef(first, second)[0, 1]) < 5 / 40**0.5
-    near, far = (
-        Instance.generate(Nondegenerate(20, 2, 1, scale), 5).secret["w"].ravel() for scale in (1.0, 2.0)
-    )
-    assert abs(np.corrcoef(near, far)[0, 1]) < 5 / 400**0.5
     small, large = (set(Instance.generate(Parity(dim, 20), 5).secret["support"].tolist()) for dim in (40, 41))
     assert len(small & large) < 20
 
@@ -170,11 +166,8 @@ def test_schemas_state_what_the_code_states():
     "header",
     [
         {"hypothesis": "Proved for all algorithms."},
-        {"heads_meaning": "none"},
-        {"package_version": "9.9.9"},
         {"command": "hardness generate parity"},
         {"heads": 3},
-        {"tokens": 3},
         {"comment": "mine"},
     ],
     ids=str,
@@ -185,12 +178,6 @@ def test_verify_refuses_a_header_that_says_otherwise(tmp_path, header):
         failed = [check for check in Instance.load(path).verify() if not check.ok]
         assert [check.name for check in failed] == ["header"]
         assert next(iter(header)) in failed[0].detail
-
-
-def test_verify_refuses_another_place_on_the_path(tmp_path):
-    instance = Instance.generate(Interpolation(7, 2, 0.5), 0)
-    path = changed(tmp_path / "f", instance, {"parameters": {**instance.parameters, "rho": 0.25}})
-    assert [check.name for check in Instance.load(path).verify() if not check.ok] == ["header"]
 
 
 @pytest.mark.parametrize("release", VERSIONS)

@@ -164,9 +164,6 @@ def test_the_sum_of_projections_of_a_hidden_secret_has_rank_one_on_any_examples(
         ("board --examples 9", "Invalid value for '--examples'"),
         ("board --suite harder", "unknown tier of study stress 'harder'"),
         ("study run stress --learner student", "`hardness board --suite TIER --learner NAME`"),
-        ("study run stress --suite easy", "`hardness board --suite TIER --learner NAME`"),
-        ("study run stress --examples 300", "`hardness board --suite TIER --learner NAME`"),
-        ("study run who-wins", "unknown study 'who-wins'"),
     ],
 )
 def test_what_cannot_join_is_one_line(tmp_path: Path, line: str, message: str) -> None:

@@ -47,17 +47,6 @@ def test_a_learner_solves_as_much_without_its_count(work: float, count: int) -> 
 
 
 @TORCH
-@pytest.mark.slow  # twice five trainings of a transformer
-def test_a_transformer_solves_as_much_without_its_count() -> None:
-    names = ("Transformer", "TransformerUncounted")
-    for work in (float(grid.WORK), 5e7):
-        instances = [f"nice-m2-d8-{number}" for number in range(3)] + ["parity-s3-d16-0"]
-        counted, uncounted = (rows_of(f"board_transformers:{name}", instances, work) for name in names)
-        assert solved(counted) == solved(uncounted)
-        assert bool(solved(counted)) == (work == grid.WORK)
-
-
-@TORCH
 def test_what_torch_loads_for_the_first_optimizer_is_no_work_of_the_learner() -> None:
     (row,) = rows_of("board_transformers:Optimizes", LAYERS[:1], float(grid.WORK), 256)
     assert row.outcome

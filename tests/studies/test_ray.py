@@ -85,14 +85,10 @@ def test_at_a_fixed_d_heads_vary_and_learners_are_as_wide_as_asked(tmp_path):
         ("ray 4 --dim 9", "not both"),
         ("ray 4 --heads 1", "heads must be an integer >= 2"),
         ("ray 4 --heads 2,9,30", "beyond the reach of 100,000,000; give heads up to 9"),
-        ("ray 4000000 --heads 2", "give fewer heads or features"),
-        ("ray --dim 3 --heads 4", "raise dim or lower heads"),
-        ("ray 4 --heads two", "got 'two'"),
         ("ray 4 --heads ,", "numbers with commas between"),
         ("ray 4 --learner diagonl", "did you mean 'diagonal'"),
         ("ray 4 --learner low-degree --width 3", "unknown option of"),
         ("study run exponential-in-m --ray 4", "`hardness ray C --heads 2,3,4`"),
-        ("study run exponential-in-m --heads 2", "`hardness ray C --heads 2,3,4`"),
     ],
 )
 def test_what_makes_no_sense_on_a_ray_is_one_line(tmp_path, line, words):
