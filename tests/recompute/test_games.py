@@ -15,7 +15,6 @@ from theorem_c import surely_enough
 CLASSES = {(4, 2), (4, 3), (5, 2), (5, 3), (20, 4), (16, 6), (24, 6)}
 TOLERANCES = ("0.2", "0.16", "0.14", "0.12", "0.1", "0.08", "0.06", "0.05", "0.04")
 SHOWN = ("0.2", "0.16", "0.1", "0.04")
-COMPARED = ("0.03", "0.05", "0.0624", "0.08", "0.1", "0.1249", "0.16", "0.2")
 LOST = {"0.16": 3, "0.14": 4}  # e* of theorem D
 Place = tuple[int, int, str]
 
@@ -90,20 +89,6 @@ def test_inner_products_over_their_floor() -> None:
     assert inner["ratio"] == up(mean(costs) / bound)
     means = [mean(paid[best, n]) for n in range(2, 8)]
     assert inner["factors"] == ", ".join(f"{after / before:.2f}" for before, after in pairwise(means))
-
-
-def test_what_the_cheapest_strategy_pays_over_the_floor() -> None:
-    paid: dict[Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows("games", family="parity", solver_kind="frontier", status="solved"):
-        if place(row)[0] == 20 and place(row)[2] in COMPARED:
-            paid[place(row)][row["solver.strategy"]].append(int(row["cost"]))
-    ratios = [
-        min(Fraction(sum(costs), len(costs)) for costs in by.values()) / floor(comb(20, s), Fraction(tau))
-        for (_, s, tau), by in paid.items()
-    ]
-    expected = {"pairs": len(ratios), "least": up(min(ratios)), "most": up(max(ratios))}
-    assert summary("games")["numbers"]["compared"] == expected
-    assert len(ratios) == 32
 
 
 def test_blocks_over_the_limit() -> None:

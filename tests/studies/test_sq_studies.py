@@ -30,18 +30,6 @@ def ended(tasks: list[Task], trial: Callable[[Task, int, float], Outcome] = game
     return [Row(task, trial(task, 0, 60.0), {}) for task in tasks]
 
 
-def test_bounds_are_never_above_measured_points() -> None:
-    chosen = [
-        task
-        for task in games.tasks(True)
-        if task.params["dim"] == 21 and task.params["heads"] == 2 and task.solver["tolerance"] == 0.2
-    ]
-    lines = games.compared(frame(ended(chosen)))
-    assert len(lines) == 1
-    assert lines[list(games.PLAYED)].ge(lines.floor, axis=0).all(axis=None)
-    assert (lines.characters == lines.N - 1).all()
-
-
 def test_every_point_has_its_seeds_or_is_deterministic() -> None:
     tasks = games.tasks(False)
     assert len({task.identity for task in tasks}) == len(tasks)

@@ -186,15 +186,6 @@ def brackets(rows: "DataFrame") -> "DataFrame":
     return lines.sort_values(["N", *CELL])
 
 
-def compared(rows: "DataFrame") -> "DataFrame":
-    """Return, for every s and tau at which strategies are compared, the floor and the mean queries of each strategy."""
-    parity = named(rows[(rows.family == "parity") & (rows.dim == FRONTIER_DIM) & (rows.status == "solved")])
-    chosen = parity[parity.tau.isin(FRONTIER) & parity.strategy.notna()]
-    lines = chosen.pivot_table("cost", ["s", "tau", "N"], "strategy").astype(float).reset_index()
-    lines["floor"] = [exact_floor(int(size), tau) for size, tau in zip(lines.N, lines.tau, strict=True)]
-    return lines
-
-
 def limits(rows: "DataFrame") -> "DataFrame":
     """Return a line a game of theorem D's strategy: its queries over N/e*, to which V comes near as n grows."""
     won = named(rows[(rows.strategy == "blocks") & (rows.status == "solved")])
@@ -230,8 +221,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     known, large = lines[lines.lower == lines.upper], lines[lines.N > SEVERAL]
     small = lines[lines.N <= SEVERAL]
     flat = large[large.flat.notna()]
-    frontier = compared(rows)
-    cheapest = frontier[list({*PLAYED, "flat"})].min(axis=1) / frontier.floor
     inner = products(rows)
     best = inner[inner.n == UP_TO].sort_values("queries").iloc[0]
     grown = inner[inner.strategy == best.strategy].sort_values("n").queries.tolist()
@@ -250,11 +239,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "G": at_most(float((large.G / large.floor).max())),
             "flat": at_most(float((flat.G / flat.floor).max())),
         },
-        "compared": {
-            "pairs": len(frontier),
-            "least": at_most(float(cheapest.min())),
-            "most": at_most(float(cheapest.max())),
-        },
         "blocks": {"n": int(last.n.max()), "N": int(last.N.max()), "ratio": at_most(float(last.ratio.max()))},
         "inner": {
             "n": UP_TO,
@@ -272,7 +256,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the brackets of large classes, theorem D's limit, and the strategies."""
+    """Return the brackets of large classes, and theorem D's limit."""
     lines = brackets(rows)
     shown = lines[(lines.N > SEVERAL) & lines.tau.isin(SHOWN)].sort_values(
         ["N", "tau"], ascending=[True, False]
@@ -282,7 +266,6 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
     near = limits(rows)
     near = near.assign(limit=near.N / near.lost, ratio=[at_most(value) for value in near.ratio])
     near = near[["n", "s", "N", "tau", "lost", "limit", "floor", "cost", "ratio"]]
-    names = ["floor", "sign-batch", "flat", "adaptive", "bent", "characters"]
     return {
         "bounds": shown[order].rename(columns=heads),
         "limit": near.rename(
@@ -294,7 +277,6 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
                 "ratio": "over N/e⋆, at most",
             }
         ),
-        "strategies": compared(rows)[["s", "tau", "N", *names]].rename(columns={"tau": "τ"}),
     }
 
 
