@@ -1,7 +1,7 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
@@ -121,10 +121,7 @@ def play_explicit(game: Setting, strategy: Strategy) -> GameCount:
     oracle, steps = seated(game.concepts, strategy, game.oracle, game.reach, game.seed, game.budget)
     live: Any = oracle.live
 
-    def flipped(query: Any) -> Any:
-        return replace(query, flip=game.flip) if game.flip else query
-
-    for _, _, allowed in rounds(game.concepts, oracle, steps, game.tolerance, flipped):
+    for _, _, allowed in rounds(game.concepts, oracle, steps, min(game.reach, 1.0)):
         live = allowed
     known = len(live) > 0 and game.concepts.is_identified(live)
     right = None if oracle.adversary or (len(live) and not known) else any(map(oracle.is_right, live))
@@ -167,7 +164,7 @@ def rounds(
     """Yield every query of an explicit game, its answer, and the concepts that all answers so far allow.
 
     It ends when a concept is identified, none is left, the strategy gives up, or the queries run out. `asked` changes a
-    query: its bias, its flips.
+    query, as a bias does.
     """
     live: Any = oracle.live
     try:

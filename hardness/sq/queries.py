@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import comb
 from typing import Any, Protocol
@@ -39,12 +39,7 @@ def bit_products(words: NDArray[np.uint64], mask: np.uint64) -> NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Correlational(ABC):
-    """A query y h(v) 1{z_0 != 0} on parities, h with values in [-1, 1].
-
-    `flip` is the probability that the sign of y is flipped (theory 1.2b): every mean shrinks by 1 - 2 flip.
-    """
-
-    flip: float = field(default=0.0, kw_only=True)
+    """A query y h(v) 1{z_0 != 0} on parities, h with values in [-1, 1]."""
 
     @property
     @abstractmethod
@@ -53,7 +48,7 @@ class Correlational(ABC):
 
     @abstractmethod
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return (1 - 2 flip) E[h chi_S]/2 for every set S."""
+        """Return E[h chi_S]/2 for every set S."""
 
     @abstractmethod
     def values_at(self, words: NDArray[np.uint64]) -> NDArray[Any]:
@@ -63,8 +58,7 @@ class Correlational(ABC):
         """Return the mean of phi over fresh samples (X, F(X)) of the layer that hides `secret`."""
         words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)  # h reads the bits that it knows
         informative = rng.integers(0, 2, samples, np.int8)
-        kept = np.where(rng.random(samples) < self.flip, np.int8(-1), np.int8(1)) if self.flip else np.int8(1)
-        return float(np.mean(bit_products(words, secret) * kept * self.values_at(words) * informative))
+        return float(np.mean(bit_products(words, secret) * self.values_at(words) * informative))
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,7 @@ class SignBatch(Correlational):
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return exact means: by a majority's coefficients, or of dependent sets by a transform over their span."""
         if len(self.sets) == 1:
-            return np.where(elements == self.sets[0], self.signs[0] * (0.5 - self.flip), 0.0)
+            return np.where(elements == self.sets[0], self.signs[0] / 2, 0.0)
         basis, inside, coordinates = span_coordinates(self.sets, elements)
         rank, out = len(basis), np.zeros(len(elements))
         if rank == len(self.sets):
@@ -114,7 +108,7 @@ class SignBatch(Correlational):
             table = np.sign(table).astype(np.int32)
             walsh_hadamard(table)
             out[inside] = table[coordinates[inside]] / 2 ** (rank + 1)
-        return out * (1 - 2 * self.flip)
+        return out
 
     def _majority(self, combination: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return coefficients of a majority of K bits on the given subsets of its bits (bit i: set i), halved."""
@@ -167,7 +161,7 @@ class SpanFunction(Correlational):
         _, inside, coordinates = span_coordinates(self.generators, elements ^ np.uint64(self.base))
         spectrum = self.values.astype(np.float64)
         walsh_hadamard(spectrum)
-        scale = (1 - 2 * self.flip) / (2 * len(spectrum))
+        scale = 1 / (2 * len(spectrum))
         return np.where(inside, spectrum[np.where(inside, coordinates, 0)] * scale, 0.0)
 
     def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
@@ -194,7 +188,7 @@ class Tabulated(Correlational):
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
         spectrum = self.values.copy()
         walsh_hadamard(spectrum)
-        return spectrum[elements] * ((1 - 2 * self.flip) / (2 * len(spectrum)))
+        return spectrum[elements] * (1 / (2 * len(spectrum)))
 
     def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
         return np.asarray(self.values[words & np.uint64(len(self.values) - 1)])
@@ -202,7 +196,7 @@ class Tabulated(Correlational):
     def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
         """Return the mean of fresh samples; of more than the table has entries it is drawn how many fall on each."""
         size = len(self.values)
-        if samples <= size or self.flip:
+        if samples <= size:
             return super().sample_mean(secret, samples, rng)
         counts = rng.multinomial(rng.binomial(samples, 0.5), np.full(size, 1 / size))
         signed = self.values * bit_products(np.arange(size, dtype=np.uint64), secret)

@@ -40,7 +40,7 @@ PROMISING = ("exact", "noisy", "window", "null")
 
 @pytest.mark.parametrize("count", [6_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_no_answer_is_outside_its_tolerance(count: int) -> None:
-    """Answers in every mode that promises a tolerance, with and without flips: none outside it.
+    """Answers in every mode that promises a tolerance: none outside it.
 
     Honest answers lie within the radius of the secret's mean, an adversary's within that of every concept it keeps.
     """
@@ -49,12 +49,11 @@ def test_no_answer_is_outside_its_tolerance(count: int) -> None:
         mode = PROMISING[rng.integers(4)]
         oracle = ORACLES[mode](every, rng)
         for _ in range(50):
-            flip = 0.2 * (rng.random() < 0.5)
             live = oracle.live
             if rng.random() < 0.9:
-                query = SignBatch(live[rng.integers(len(live))][None], PLUS, flip=flip)
+                query = SignBatch(live[rng.integers(len(live))][None], PLUS)
             else:
-                query = SignBatch(rng.choice(every, 3, replace=False), rng.choice([-1, 1], 3), flip=flip)
+                query = SignBatch(rng.choice(every, 3, replace=False), rng.choice([-1, 1], 3))
             tolerance = float(rng.uniform(0.001, 0.5))
             reply = oracle.answer(query, tolerance)
             kept = oracle.live if oracle.adversary else hidden(oracle)
@@ -72,7 +71,7 @@ def test_sample_means_are_means() -> None:
     """Every kind of query; fixed seeds, five standard deviations: a false alarm in fewer than 10^-4 of seeds."""
     rng = np.random.default_rng(1)
     levels, sets = RoundingConcepts(3, 4, 3, "dot"), np.array([3, 9, 24], np.uint64)
-    batch = SignBatch(sets, np.array([1, -1, 1]), flip=0.1)
+    batch = SignBatch(sets, np.array([1, -1, 1]))
     values = (
         SpanFunction(3, np.array([3, 6], np.uint64), rng.uniform(-1, 1, 4)),
         Tabulated(rng.uniform(-1, 1, 32)),
