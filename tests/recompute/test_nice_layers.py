@@ -171,6 +171,10 @@ def test_the_race_of_the_phases_end_and_a_random_start() -> None:
         ]
     assert (numbers["slower"], numbers["sizes"]) == (sum(dearer), len(dearer))
     assert numbers["near"] == {"low": round(min(near)), "high": round(max(near))}
+    for start in ("phases", "random"):
+        ran = rows("nice-layers", solver_kind="race", solver_start=start, params_inputs="sign")
+        early = sum(row["detail.near"] != "" and int(row["detail.near"]) <= 5 for row in ran)
+        assert (numbers["early"][start], numbers["early"]["layers"]) == (early, len(ran))
     assert [numbers["found"][start] for start in ("phases", "random")] == right
 
 

@@ -80,6 +80,7 @@ RACE_DIM, RACE_EXAMPLES = 10, 10_000
 RACE_CELLS = tuple((m, k) for k in (2, 3) for m in (1, 2, 3, 4))  # (heads, tokens)
 RACE_LAYERS = {"sign": 12, "gaussian": 4}  # by the law of the inputs
 STARTS = ("phases", "random")
+EARLY = 5  # rounds after which the starts are compared too
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -428,7 +429,14 @@ def _race_numbers(rows: "DataFrame") -> dict[str, Any]:
     totals = {start: [found(raced(rows, *size, start))[:2] for size in sizes] for start in STARTS}
     near = [saved(rows, m, k, "sign", "near").value for m, k in RACE_CELLS]
     slower = [dearer(rows, *size).side(0.0) == 1 for size in sizes]
+    signs = rows[(rows.kind == "race") & (rows.inputs == "sign")]
+    early = (signs.near <= EARLY).groupby(signs.start).sum()
     return {
+        "early": {
+            "rounds": EARLY,
+            "layers": len(signs) // 2,
+            **{start: int(early[start]) for start in STARTS},
+        },
         "found": {start: sum(right for right, _ in counts) for start, counts in totals.items()},
         "layers": sum(layers for _, layers in totals["phases"]),
         "near": {"low": round(min(near)), "high": round(max(near))},
