@@ -124,16 +124,17 @@ def learn(
     tell = progress or (lambda line: None)
     streamed = is_streamed(learner)
     if isinstance(target, Instance):
-        judged = _of_instance(target, count, test, sampling, streamed, tell)
+        size = _counted(count, test)
+        judged = _of_instance(target, size, test, sampling, streamed, tell)
         given, heads_known = read_by(learner, target, sampling), target.heads
     else:
-        given, judged, heads_known, count = _of_examples(target, count)
+        given, judged, heads_known, size = _of_examples(target, count)
     name = learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__)
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known)
     result = Trial(
         status="error",
         learner=name,
-        train_examples=count,
+        train_examples=size,
         process="caller" if solver.built_in else "worker",
         reason="",
         **dict.fromkeys((*SCORES, "exact")),
@@ -152,16 +153,16 @@ def learn(
             if device := made.report()["device"]:
                 result["device"] = device
 
-    tell(f"fitting {count} examples")
+    tell(f"fitting {size} examples")
     try:
-        at = sizes(count, FIRST, SPACING) if streamed else [count]
+        at = sizes(size, FIRST, SPACING) if streamed else [size]
         for point in evaluations(watched, streamed, given, judged, at):
             points.append(point)
             share = point.scores["explained"]
             shown = "predictions that are not finite"
             if share is not None:
                 shown = f"{share:.2f} of the variance explained"
-            tell(f"{point.examples} of {count} examples: {shown}")
+            tell(f"{point.examples} of {size} examples: {shown}")
     except MemoryError as error:
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
     except TimeoutError:
@@ -218,14 +219,19 @@ def check(
     return checks
 
 
-def _of_instance(
-    target: Instance, count: int | None, test: int, seed: int, streamed: bool, tell: Callable[[str], None]
-) -> Judged:
-    """Return what a learner of `count` examples of an instance is judged on: inputs that come after those."""
+def _counted(count: int | None, test: int) -> int:
+    """Return the number of examples to learn from. Raises `InputError` for none, and for more than a stream has."""
     if count is None:
         raise InputError("learn needs the number of examples: learn(instance, learner, 1000)")
     whole("count", count, 1, MOST_EXAMPLES)
     whole("test", test, 2, MOST_EXAMPLES)
+    return count
+
+
+def _of_instance(
+    target: Instance, count: int, test: int, seed: int, streamed: bool, tell: Callable[[str], None]
+) -> Judged:
+    """Return what a learner of `count` examples of an instance is judged on: inputs that come after those."""
     held = test if streamed else count + test
     held_bytes = 9.0 * held * target.family.tokens * target.family.dim
     require_memory(held_bytes, f"a set of {count} examples", "lower --count")
