@@ -41,11 +41,6 @@ class InputError(ValueError):
     """Bad input: one line that says what, where, what was expected and what to do.
 
     The command line prints it as ``error: …`` and exits with code 2; the library raises it.
-
-    >>> raise InputError("heads must be at least 2, got 1")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: heads must be at least 2, got 1
     """
 
 
@@ -99,11 +94,6 @@ class TrialEnded(Exception):
     """A trial ended before the lab could judge it: `status`, any but solved, and `reason`, one line.
 
     `detail` is what the solver says of its own work.
-
-    >>> raise TrialEnded("refused", "too few examples")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.TrialEnded: refused: too few examples
     """
 
     def __init__(

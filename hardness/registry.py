@@ -66,11 +66,7 @@ def points(kind: str) -> Mapping[str, EntryPoint]:
 
 
 def names(kind: str, builtin: bool = False) -> list[str]:
-    """The registered names of a kind, in order; with `builtin`, those of this distribution: what shipped grids hold.
-
-    >>> "parity" in names("family", builtin=True)
-    True
-    """
+    """The registered names of a kind, in order; with `builtin`, those of this distribution: what shipped grids hold."""
     return [name for name, point in points(kind).items() if not builtin or _is_ours(point)]
 
 
@@ -89,11 +85,6 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
 
     Raises `InputError` for a misspelt name (`also` are names that the caller knows), and for a module that cannot be
     imported, whatever it raises, or does not hold the name.
-
-    >>> get("learner", "dierct")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: unknown learner 'dierct'; did you mean 'direct'? ...
     """
     known = points(kind)
     module, _, attribute = name.partition(":")

@@ -73,11 +73,7 @@ def abandon_stdout() -> None:
 
 
 def first_line(thing: Any) -> str:
-    """The first line of a docstring: what a list says of a thing; nothing where there is none.
-
-    >>> first_line(first_line)
-    'The first line of a docstring: what a list says of a thing; nothing where there is none.'
-    """
+    """The first line of a docstring: what a list says of a thing; nothing where there is none."""
     return (thing.__doc__ or "").strip().partition("\n")[0]
 
 
@@ -97,11 +93,7 @@ def listed(kind: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
 
 
 def complete(kind: str) -> Callable[[str], list[str]]:
-    """Completion of a registered name, of a "study" or of an instance of the "suite"; what is heavy is not imported.
-
-    >>> complete("learner")("dir"), complete("study")("ga"), complete("suite")("nice-m2-d8-0")
-    (['direct'], ['games'], ['nice-m2-d8-0'])
-    """
+    """Completion of a registered name, of a "study" or of an instance of the "suite"; what is heavy is not imported."""
 
     def names(incomplete: str) -> list[str]:
         from hardness import registry

@@ -131,13 +131,13 @@ def inspect(
         secret = {name: value.tolist() for name, value in instance.secret.items()}
         hidden = {"seed": instance.seed, "command": instance.command(), "secret": secret}
         payload = instance.header() | hidden
-    rows, proved = _conditions(instance, reveal), _right_labels(instance.family)
-    payload |= {"right_labels": proved} if proved else {}
+    rows, (proved, proved_lines) = _conditions(instance, reveal), _right_labels(instance.family)
+    payload |= proved
     payload["conditions"] = [row._asdict() for row in rows]
     lines = [
         *_described(instance, payload),
         f"hypothesis: {instance.family.hypothesis}",
-        *_right_labels_line(proved),
+        *proved_lines,
         "non-degeneracy conditions:",
     ]
     known = rows if reveal else [c for c in rows if c.value is not None]
@@ -153,28 +153,21 @@ def inspect(
     emit(as_json, payload, [*lines, *(f"{name}: {value}" for name, value in hidden.items())])
 
 
-def _right_labels(family: "Family") -> dict[str, Any]:
-    """Return pi and eps of the hypothesis where heads are given, from public parameters; nothing of other families."""
+def _right_labels(family: "Family") -> tuple[dict[str, Any], list[str]]:
+    """Return pi and eps of the hypothesis where heads are given, and a line of them; nothing of other families."""
     from hardness.families.concepts import RoundingConcepts
+    from hardness.io.rounding import at_least, at_most
     from hardness.sq.bounds.rounding import FEW_HEADS, right_labels
 
     concepts = family.concepts()
     if not isinstance(concepts, RoundingConcepts) or concepts.heads is None:
-        return {}
-    share, mass = right_labels(concepts) or (None, None)
-    return {"pi": share, "eps": mass} | ({} if share else {"reason": FEW_HEADS})
-
-
-def _right_labels_line(proved: Mapping[str, Any]) -> list[str]:
-    from hardness.io.rounding import at_least, at_most
-
-    if not proved:
-        return []
-    return [
-        f"no bound for statistical queries: {proved['reason']}"
-        if "reason" in proved
-        else f"there pi is at least {at_least(proved['pi'], 6)}, eps at most {at_most(proved['eps'], 6)}"
-    ]
+        return {}, []
+    if (shares := right_labels(concepts)) is None:
+        fields = {"pi": None, "eps": None, "reason": FEW_HEADS}
+        return {"right_labels": fields}, [f"no bound for statistical queries: {FEW_HEADS}"]
+    pi, eps = shares
+    line = f"there pi is at least {at_least(pi, 6)}, eps at most {at_most(eps, 6)}"
+    return {"right_labels": {"pi": pi, "eps": eps}}, [line]
 
 
 def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":

@@ -53,13 +53,6 @@ def frame(rows: Iterable[Row]) -> "pd.DataFrame":
     `COLUMNS` has it, then params, then solver, then budget, then detail; the others keep their place before it, in the
     whole frame: beside a parameter `heads` the solver's is `solver.heads`. Plug-ins and provenance always do. Integers
     stay integers beside missing values (`Int64`).
-
-    >>> from hardness.engine.outcome import Outcome
-    >>> from hardness.engine.task import Task
-    >>> tasks = [Task("parity", {"dim": d}, {"kind": "fit", "dim": 2}, {"samples": 9}, 0) for d in (8, 9)]
-    >>> table = frame([Row(tasks[0], Outcome("solved", 5, {"error": {"f1": 0.5}})), Row(tasks[1])])
-    >>> table[["dim", "solver.dim", "samples", "status", "cost", "error.f1"]].values.tolist()
-    [[8, 2, 9, 'solved', 5, 0.5], [9, 2, 9, 'planned', <NA>, nan]]
     """
     rows = list(rows)
     lines = [dict(_values(row)) for row in rows]
@@ -136,15 +129,6 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
     another status than `solved` that are not `censored` (refused, wrong, error) have no cost of solving. Games have the
     `bound` that is proved for their oracle, and the `ratio` of their queries to it. Raises `InputError` where there are
     no rows.
-
-    >>> import tempfile, hardness
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = hardness.sweep("parity", dim=[8, 9], heads=2, strategy="flat", runs=1, workers=0, out=folder)
-    ...     table = hardness.rows(folder)
-    >>> table[["dim", "status", "cost"]].values.tolist()
-    [[8, 'solved', 4], [9, 'solved', 5]]
-    >>> table.attrs["columns"]["cost"]
-    'queries or examples spent: of a solved run what solving took, of a censored one a bound from below'
     """
     return frame(row for row in read(Path(folder)).rows if tuning or not row.task.tuning)
 
@@ -214,14 +198,7 @@ def _wide(row: Row, timing: bool) -> dict[str, Any]:
 
 
 def beside_cost(row: Row) -> dict[str, float]:
-    """The `bound` that is proved of a game that ended, and the `ratio` of its cost to that, if it solved.
-
-    >>> from hardness.engine.outcome import Outcome
-    >>> solver = {"kind": "game", "strategy": "flat", "oracle": "window", "tolerance": 0.1}
-    >>> task = Task("parity", {"dim": 15, "heads": 4}, solver, {}, 0)
-    >>> {name: round(value, 2) for name, value in beside_cost(Row(task, Outcome("solved", 120))).items()}
-    {'bound': 80.0, 'ratio': 1.5}
-    """
+    """The `bound` that is proved of a game that ended, and the `ratio` of its cost to that, if it solved."""
     bound = _proved_bound(row.task) if row.outcome else None
     if not bound or row.outcome is None:
         return {}

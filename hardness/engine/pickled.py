@@ -26,9 +26,6 @@ def importable_name(thing: Any) -> tuple[str, str | None]:
 
     What cannot be imported is provided to them (`hardness.registry.provide`). Raises `InputError` for a thing that is
     neither a name nor a function or class.
-
-    >>> importable_name("sign-batch"), importable_name(Path)
-    (('sign-batch', None), ('pathlib:Path', None))
     """
     if isinstance(thing, str):
         return thing, None

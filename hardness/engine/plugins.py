@@ -45,10 +45,6 @@ def stamped(
 ) -> list[Task]:
     """The tasks with the fingerprints of the plug-ins that they name: an edit makes other tasks of these, and of these
     alone. `known` holds fingerprints of what has no file; the trial of a plugged-in `study` is part of every task.
-
-    >>> task = Task("parity", {"dim": 16, "heads": 2}, {"kind": "fit", "learner": "direct"}, {}, 0)
-    >>> stamped([task]) == [task]
-    True
     """
     prints: dict[tuple[str, str], str | None] = {}
     run = getattr(study.trial, "func", study.trial) if study else None  # what a functools.partial holds
@@ -87,10 +83,6 @@ def chosen(
     trials. A family that is not on the grid takes the place of
     those that are, with the parameters of its own example.
     Raises `InputError` for what the study has no place for.
-
-    >>> from hardness.studies.games import STUDY
-    >>> len(chosen(STUDY, True, only=["sign-batch"], kept=["rounding"]))
-    6
     """
     grid = study.tasks(quick)
     tasks = grid + [

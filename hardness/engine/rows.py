@@ -7,7 +7,7 @@ behind the other. The same seed gives the same bytes of a file without times.
 
 import csv
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from io import StringIO
@@ -35,11 +35,7 @@ ABOUT, PART = ("study", "seed", "quick"), {"ray", "dim", "examples", "work"}
 
 
 def untimed(detail: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a detail without its times.
-
-    >>> untimed({"counted": False, "reference_seconds": 1.5})
-    {'counted': False}
-    """
+    """Return a detail without its times."""
     return {name: value for name, value in detail.items() if name not in TIMED}
 
 
@@ -224,7 +220,10 @@ def timings(path: Path) -> dict[str, dict[str, float]]:
         return {}
     try:
         lines = csv.DictReader(StringIO(read_bounded(path, TABLE_BYTES).decode("utf-8"), newline=""))
-        times = {line["identity"]: dict(_times(line)) for line in lines}
+        times = {
+            line["identity"]: {name: float(line[name]) for name in ("seconds", *TIMED) if line.get(name)}
+            for line in lines
+        }
     except (UnicodeError, csv.Error, LookupError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -232,10 +231,3 @@ def timings(path: Path) -> dict[str, dict[str, float]]:
     if not all(0 <= value < inf for line in times.values() for value in line.values()):
         raise InputError(f"{path} holds seconds that are no times; send what the lab wrote")
     return times
-
-
-def _times(line: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    yield "seconds", float(line["seconds"])
-    for name in TIMED:
-        if line.get(name):
-            yield name, float(line[name])

@@ -90,12 +90,7 @@ def run(
 
 
 def forecast(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> float | None:
-    """Predicted seconds of one process for all the tasks; None if one is of a plug-in, which nobody has timed.
-
-    >>> plugin = Task("parity", {}, {"kind": "fit", "learner": "mine:Net"}, {}, 0)
-    >>> forecast([plugin], lambda task: 1.0), forecast([], lambda task: 1.0)
-    (None, 0)
-    """
+    """Predicted seconds of one process for all the tasks; None if one is of a plug-in, which nobody has timed."""
     tasks = list(tasks)
     kinds = ("learner", "attack", "family")
     named = [(kind, name) for task in tasks for kind, name in named_in(task) if kind in kinds]

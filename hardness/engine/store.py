@@ -40,14 +40,6 @@ class Store:
     Opening makes the file if `about` is given and there is none. Raises `InputError` on a file of another kind, or
     rows of another study or seed, and on a damaged one: every row is checked. A writer that is killed loses no
     committed trial.
-
-    >>> import tempfile
-    >>> task = Task("parity", {"dim": 16, "heads": 2}, {"kind": "game"}, {}, repetition=0)
-    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "rows.db", {"study": "demo"}) as store:
-    ...     store.plan([task])
-    ...     store.add(task, Outcome("solved", 99), {"numpy": "2"})
-    ...     store.counts()
-    {'solved': 1}
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:

@@ -57,12 +57,6 @@ class Halving:
     the cap at which the first one ended. The cheapest is the one whose solution costs least if runs that spend the cap
     are started again: all that its runs spent over how many of them solved. So neither cheap runs that mostly fail nor
     sure ones that cost much are chosen.
-
-    >>> halving = Halving(settings=2, seeds=(1, 3), kept=(1, 1), start=100, max_cap=1000)
-    >>> halving.wanted({})
-    [Wanted(setting=0, seed=0, cap=100), Wanted(setting=1, seed=0, cap=100)]
-    >>> halving.wanted({(0, 0): Run(100, False), (1, 0): Run(80, True)})
-    [Wanted(setting=1, seed=1, cap=200), Wanted(setting=1, seed=2, cap=200)]
     """
 
     settings: int
@@ -138,11 +132,7 @@ def halving(settings: int, seeds: int, start: int, max_cap: int) -> Halving:
 
 
 def menu(options: Mapping[str, Sequence[Any]], settings: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Of all combinations of the listed options `settings` ones, or all if there are no more, in their order.
-
-    >>> menu({"rate": [0.1, 0.01], "batch": [16, 64]}, 3)
-    [{'rate': 0.1, 'batch': 16}, {'rate': 0.1, 'batch': 64}, {'rate': 0.01, 'batch': 16}]
-    """
+    """Of all combinations of the listed options `settings` ones, or all if there are no more, in their order."""
     count = prod(len(values) for values in options.values())
     if not 1 <= count <= MOST or settings < 1:
         raise InputError(

@@ -47,12 +47,7 @@ SHOWN = (
 
 
 class Trial(dict[str, Any]):
-    """What came of a learner: a mapping whose names are attributes too; notebooks show the main ones as a table.
-
-    >>> trial = Trial(status="solved", explained=0.97)
-    >>> trial.status, trial["explained"]
-    ('solved', 0.97)
-    """
+    """What came of a learner: a mapping whose names are attributes too; notebooks show the main ones as a table."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -70,11 +65,7 @@ class Trial(dict[str, Any]):
 
 
 def learners() -> list[str]:
-    """Return the names of the registered learners, in order.
-
-    >>> "provable" in learners()
-    True
-    """
+    """Return the names of the registered learners, in order."""
     return registry.names("learner")
 
 
@@ -323,11 +314,6 @@ def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -
 
     Returns `order`, the found head that stands for each true one, the `worst` relative error of a Θ or W, and how many
     heads are `recovered`, to 1 %. At two tokens (−Θ, −W) differs from (Θ, W) by a head that attends uniformly.
-
-    >>> rng = np.random.default_rng(0)
-    >>> theta, w = rng.normal(size=(2, 3, 4, 4))
-    >>> recovery(MultiHeadAttention(theta[::-1], w[::-1]), MultiHeadAttention(theta, w), 2)
-    {'recovered': 3, 'worst': 0.0, 'order': [2, 1, 0]}
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -159,12 +159,6 @@ class Meter:
         """Count what is spent inside. Raises `TrialEnded` (budget) when that is more than the allowance.
 
         It does so at the latest at its end: a kernel in C is interrupted when it returns, and children are not.
-
-        >>> with Meter(allowance=0.01).running():
-        ...     while True: pass
-        Traceback (most recent call last):
-        ...
-        hardness.errors.TrialEnded: budget: over its budget of CPU time
         """
         begin, ended = cpu_seconds(), False
         try:

@@ -43,11 +43,7 @@ class Comparison:
 
 
 def shown(runs: tuple[int | None, ...]) -> str:
-    """The runs of a table in words.
-
-    >>> shown((43, 66)), shown((14,)), shown((None, 61)), shown((None, None))
-    ('43 to 66', '14', '61 (1 of 2 runs)', 'none of 2 runs')
-    """
+    """The runs of a table in words."""
     solved = [entry for entry in runs if entry is not None]
     if not solved:
         return f"none of {len(runs)} runs"

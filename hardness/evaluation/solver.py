@@ -77,11 +77,7 @@ class Solver:
 
     @property
     def streamed(self) -> bool:
-        """Say whether it learns in pieces, by `partial_fit`.
-
-        >>> Solver("learner", "student").streamed, Solver("learner", "direct").streamed
-        (True, False)
-        """
+        """Say whether it learns in pieces, by `partial_fit`."""
         return hasattr(self.thing, "partial_fit")
 
 

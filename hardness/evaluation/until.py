@@ -50,12 +50,7 @@ def read_by(learner: Any, instance: Instance, seed: int) -> Callable[[int, int],
 
 
 def pooled(pool: Examples, seed: int) -> Labelled:
-    """Return endless passes over a pool, each in a random order that follows from the seed and its number alone.
-
-    >>> pool = Examples(np.ones((3, 2, 1), dtype=np.int8), np.arange(6.0).reshape(3, 2, 1))
-    >>> pooled(pool, 1)(0, 9).Y[:, 0, 0].tolist()
-    [2.0, 0.0, 4.0, 0.0, 2.0, 4.0, 2.0, 0.0, 4.0]
-    """
+    """Return endless passes over a pool, each in a random order that follows from the seed and its number alone."""
 
     @lru_cache(maxsize=2)
     def order(turn: int) -> NDArray[np.intp]:
@@ -87,16 +82,6 @@ def evaluations(
 
     One that is `streamed` sees each example once, in one life; any other is opened anew for each size, and fits all
     examples up to it. Raises what the solver raises.
-
-    >>> import hardness
-    >>> from hardness.scores import EXACT, fresh
-    >>> from hardness.evaluation.solver import Solver
-    >>> from hardness.evaluation.worker import opening
-    >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
-    >>> solver = opening(Solver("learner", "direct", heads_known=1), 0, seconds=60)
-    >>> tried = evaluations(solver, False, stream(nice, 1), fresh(nice, 100, 2), [12, 16, 64])
-    >>> next(each.examples for each in tried if EXACT.met(each.scores))
-    16
     """
     if streamed:
         spent = 0

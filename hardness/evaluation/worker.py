@@ -190,13 +190,6 @@ def opened(
     """Open a solver, until `deadline` on the monotonic clock: a built-in one here under an alarm, others in a worker.
 
     Beyond an `allowance` of reference seconds (`hardness.evaluation.limits`) it raises `TrialEnded` (budget).
-
-    >>> X = np.ones((8, 2, 3), dtype=np.int8)
-    >>> constant = Solver("learner", "hardness.evaluation.solver:Constant")
-    >>> with opened(constant, 0, time.monotonic() + 60) as solver:
-    ...     solver.partial_fit(X, X.astype(float))
-    ...     solver.predict(X).shape
-    (8, 2, 3)
     """
     if solver.built_in:
         with alarm(deadline - time.monotonic()):

@@ -65,11 +65,6 @@ class Instance:
     `seed` regenerates the secret and the label noise and is as secret as they are; `seed_drawn` says that it has 128
     fresh bits. Another family or other parameters give unrelated secrets from the same seed, but for parameters that
     the family marks as `same_secret` (docs/seeds.md).
-
-    >>> import hardness
-    >>> instance = hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
-    >>> instance.secret["support"].tolist(), all(check.ok for check in instance.verify())
-    ([3, 4], True)
     """
 
     family: Family
@@ -145,12 +140,6 @@ class Instance:
         A family whose products have a bias (theory 2.9) is learned from biased examples and judged on `fair` ones.
         `lean` gives only column 0 of the labels, y (n, k), where all else is 0: at d = 64 an eighth of the memory. It
         raises `InputError` for a family whose labels fill other columns.
-
-        >>> from hardness.families.parity import Parity
-        >>> instance = Instance.generate(Parity(dim=8, heads=2), seed=0)
-        >>> whole, lean = instance.examples(100, seed=1), instance.examples(100, seed=1, lean=True)
-        >>> lean.y.shape, bool((lean.y == whole.Y[:, :, 0]).all()), bool((lean.X == whole.X).all())
-        ((100, 2), True, True)
         """
         family = self.family
         if family.inputs == "gaussian" and not lean:
@@ -178,12 +167,6 @@ class Instance:
 
         The labels are those of `examples` bit for bit; neither signs nor outputs (n, 2, d) are made. Raises
         `InputError` for a family whose labels are no function of the bits in which two tokens differ.
-
-        >>> from hardness.families.parity import Parity
-        >>> instance = Instance.generate(Parity(dim=8, heads=2), seed=0)
-        >>> rows, whole = instance.informative(100, seed=1), instance.examples(100, seed=1)
-        >>> bool((rows.Y == (whole.X * whole.Y)[rows.X.positions, 0, 0]).all())
-        True
         """
         family = self.family
         words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)

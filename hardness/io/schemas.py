@@ -106,13 +106,7 @@ def _plain(value: Any) -> Any:
 
 
 def check_version(header: Any, what: str, advice: str) -> None:
-    """Raise `InputError` if a header states another format than `FORMAT_VERSION`; `advice` says what to do.
-
-    >>> check_version({"format_version": 1}, "old.npz", "sample it anew")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: old.npz is of format 1, this version reads format 2: sample it anew
-    """
+    """Raise `InputError` if a header states another format than `FORMAT_VERSION`; `advice` says what to do."""
     stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
     if stated != FORMAT_VERSION:
         version = sanitize(repr(stated), 40)
