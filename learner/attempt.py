@@ -12,7 +12,7 @@ EXACT = 1e-9  # relative training residual of an interpolating layer
 
 
 def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
-    """Random start Θ (heads, dim, dim): attention scores that differ by about 1."""
+    """Draw a start Θ (heads, dim, dim): attention scores that differ by about 1."""
     theta: Array = rng.normal(0, 0.5**0.5 / dim, (heads, dim, dim))
     return theta
 
@@ -58,7 +58,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) ->
 
 
 def examples_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Examples that one start is shown: 8·heads·dim, and four times what a single Θ needs.
+    """Return the examples that one start is shown: 8·heads·dim, and four times what a single Θ needs.
 
     >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
     (128, 8192)
@@ -76,7 +76,7 @@ def removal_costs(X: Array, Y: Array, theta: Array) -> Array:
 
 
 def relative_residual(X: Array, Y: Array, theta: Array, w: Array) -> float:
-    """Relative residual of the layer (Θ, W) on examples X and Y (n, k, d)."""
+    """Return the relative residual of the layer (Θ, W) on examples X and Y (n, k, d)."""
     Z = varpro.attend(X, theta)[1]
     error = np.linalg.norm(Y.reshape(len(Z), -1) - Z @ w.reshape(Z.shape[1], -1))
     return float(error / (np.linalg.norm(Y) or 1.0))

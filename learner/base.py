@@ -22,7 +22,7 @@ SOLVED = 1e-6  # relative error on held-out examples
 
 @dataclass(frozen=True)
 class Phase:
-    """What one phase of a learner saw: a verdict (ok, weak, poor, failed, refused), why, its numbers, and in a line."""
+    """One phase of a learner: its verdict (ok, weak, poor, failed, refused), why, its numbers, and a line of text."""
 
     name: str
     verdict: str = "ok"
@@ -33,7 +33,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search ended with: a layer or none, its phases, and whether it refused or ran out of iterations.
+    """The end of a search: a layer or none, its phases, and whether it refused or ran out of iterations.
 
     Where a phase refused and a layer was found all the same, `refused` says why, and the layer is judged.
 
@@ -100,7 +100,7 @@ def verdict(outcome: SearchResult, error: float, solved_at: float) -> tuple[str,
 
 
 class Regressor(RegressorMixin, BaseEstimator):
-    """What scikit-learn is told of a learner: X and Y are (n, k, d) arrays, and `score` is one R² of all entries."""
+    """The conventions of scikit-learn: X and Y are (n, k, d) arrays, and `score` is one R² of all entries."""
 
     predict: Callable[..., Array]
 
@@ -111,11 +111,11 @@ class Regressor(RegressorMixin, BaseEstimator):
         return tags
 
     def score(self, X: ArrayLike, Y: ArrayLike) -> float:
-        """1 − relative_error²: the R² of all entries together, higher is better."""
+        """Return 1 − relative_error²: the R² of all entries together, higher is better."""
         return 1 - relative_error(self.predict(X), np.asarray(Y, dtype=np.float64)) ** 2
 
     def _to_predict(self, X: ArrayLike, fitted: str) -> NDArray[Any]:
-        """Tokens X of a prediction: `InputError` unless they have the features of the fit, which left `fitted`."""
+        """Return tokens X. Raises `InputError` unless they have the features of the fit, which left `fitted`."""
         check_is_fitted(self, fitted)
         x = tokens(X)
         if x.shape[2] != self.n_features_in_:
@@ -158,7 +158,7 @@ class Learner(Regressor, ABC):
 
     @abstractmethod
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
-        """The layer that explains Y (n, k, d) on X (n, k, d), or none, and what the phases said."""
+        """Return the layer that explains Y (n, k, d) on X (n, k, d), or none, and what the phases said."""
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from X and Y, both (n, k, d); returns self."""
@@ -191,7 +191,7 @@ class Learner(Regressor, ABC):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """F̂(X), shape (n, k, d)."""
+        """Return F̂(X), shape (n, k, d)."""
         x = self._to_predict(X, "layer_").astype(np.float64, copy=False)
         return np.zeros_like(x) if self.layer_ is None else self.layer_(x)
 
@@ -211,7 +211,7 @@ class Learner(Regressor, ABC):
         return x, y
 
     def _least_heads(self) -> int:
-        """The least number of heads that there may be: as told, checked."""
+        """Return the least number of heads that there may be: as told, checked."""
         whole("heads", self.heads, 1)
         return int(self.heads)
 
@@ -239,7 +239,7 @@ def counting_floor(heads: int, tokens: int, dim: int) -> int:
 
 
 def gradient_work(heads: int, tokens: int, dim: int) -> float:
-    """Multiply-adds of a layer and its gradient on one example: three passes of four products each.
+    """Return the multiply-adds of a layer and its gradient on one example: three passes of four products.
 
     >>> gradient_work(heads=1, tokens=2, dim=10)
     1440.0
@@ -248,7 +248,7 @@ def gradient_work(heads: int, tokens: int, dim: int) -> float:
 
 
 def tokens(X: ArrayLike) -> NDArray[Any]:
-    """X (n, k, d) as int8, if it is that, or float64; `InputError` on another shape, NaN or infinity.
+    """Return X (n, k, d) as int8 or float64. Raises `InputError` on another shape, NaN or infinity.
 
     >>> tokens([[1, -1]])
     Traceback (most recent call last):
@@ -262,7 +262,7 @@ def tokens(X: ArrayLike) -> NDArray[Any]:
 
 
 def signs(X: ArrayLike) -> NDArray[np.int8]:
-    """Tokens of ±1 (n, k, d) as int8; `InputError` on others."""
+    """Return tokens of ±1 (n, k, d) as int8. Raises `InputError` on others."""
     x = tokens(X)
     if not (np.abs(x) == 1).all():
         raise InputError("X must hold only +1 and -1: tokens are signs")
@@ -270,7 +270,7 @@ def signs(X: ArrayLike) -> NDArray[np.int8]:
 
 
 def outputs(Y: ArrayLike, x: NDArray[Any]) -> Array:
-    """Y as float64, finite and of the shape of X; `InputError` otherwise."""
+    """Return Y as float64. Raises `InputError` unless it is finite and of the shape of X."""
     y = _real(Y, "Y")
     if y.shape != x.shape:
         raise InputError(f"Y must have the shape of X {x.shape}, got {y.shape}")

@@ -56,7 +56,7 @@ class ChainStudent:
         return self
 
     def predict(self, X: Signs) -> Floats:
-        """The task's labels in column 0, zeros elsewhere, (n, 2, d)."""
+        """Return the task's labels in column 0, zeros elsewhere, (n, 2, d)."""
         product = np.ones(X.shape[:2])
         for student in self.students_:
             product *= np.where(X[:, :, 0] * student.predict(X)[:, :, 0] >= 0, 1.0, -1.0)

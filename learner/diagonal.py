@@ -127,7 +127,7 @@ class Diagonal(Learner):
         return self
 
     def descend(self, correlations: Callable[[Array], Array], dim: int) -> Iterator[Array]:
-        """f on all sign vectors, (2^n,) with n = dim - 1, before every step down the gradient of the whole population.
+        """Yield f on all sign vectors, (2^n,) with n = dim - 1, before every step down the gradient of the population.
 
         `correlations` answers for the labels: E[y h(v)] for each of the tables h (q, 2^n) that it is handed, as far as
         an oracle tells them. Raises `InputError` for an option that says something of examples.
@@ -148,7 +148,7 @@ class Diagonal(Learner):
         return descend(correlations, first, self._rule())
 
     def predict(self, X: ArrayLike) -> Array:
-        """F̂(X), shape (n, 2, d): 0 before the first step, NaN once the weights are no longer finite."""
+        """Return F̂(X), shape (n, 2, d): 0 before the first step, NaN once the weights are no longer finite."""
         x = signs(self._to_predict(X, "_network"))
         rows, out = informative_rows(pack(x), x.shape[2]), np.zeros(x.shape)
         if self._scale:
@@ -165,7 +165,7 @@ class Diagonal(Learner):
         return np.asarray(self._network.outputs(rows.words) / self._scale + self._offset, dtype=np.float32)
 
     def layer(self) -> MultiHeadAttention:
-        """The layer: M heads, and two saturated ones, of W = a E_00, that carry the public A and the gate's value C.
+        """Return the layer: M heads, and two saturated ones, W = a E_00, for the public A and the gate's value C.
 
         With Θ = ±20 E_00 a head adds ±a x_a[0] where z_0 != 0 and a x_a[0] elsewhere, so a_1 - a_2 = A and a_1 + a_2 +
         Σ c_i = C.
@@ -180,7 +180,7 @@ class Diagonal(Learner):
         return MultiHeadAttention(theta, w)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Multiply-adds of a pass over so many examples, half of them informative, without those of the updates.
+        """Return the multiply-adds of a pass over so many examples, half of them informative, without the updates.
 
         >>> Diagonal(heads=16).multiply_adds(1, 2, 12)
         208.0
@@ -189,12 +189,12 @@ class Diagonal(Learner):
 
     @property
     def weights_(self) -> Array:
-        """θ and c as (d + 1, M), as of `learner.diagonal_network`."""
+        """Return θ and c as (d + 1, M), as of `learner.diagonal_network`."""
         return np.asarray(self._network.weights())
 
     @property
     def work_(self) -> dict[str, Any]:
-        """The numbers trained, informative examples drawn, those that gradients were taken of, and their multiply-adds.
+        """Return numbers trained, informative examples drawn, those with gradients, and the multiply-adds of these.
 
         With `noise` also `noise_of`, κ and the clip.
         """
@@ -262,7 +262,7 @@ class Diagonal(Learner):
         self._taken += count
 
     def _drawn(self, steps: int, batch: int) -> NDArray[np.float32] | None:
-        """The noise of so many steps."""
+        """Draw the noise of so many steps."""
         if not self.noise:
             return None
         shape = steps, self.n_features_in_ + 1, self.heads
@@ -284,7 +284,7 @@ class Diagonal(Learner):
         return _joined(new, _chosen(self._pooled, again))
 
     def _values(self, rows: InformativeRows) -> Array:
-        """The values of informative rows, (r,)."""
+        """Return the values of informative rows, (r,)."""
         weights = self._network.weights().astype(np.float64)
         bits = unpack_bits(rows.words, rows.dim).astype(np.float64)
         return np.asarray(self._offset + forward(weights, bits) / self._scale)

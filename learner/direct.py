@@ -133,7 +133,7 @@ class _Joint(Learner):
     iterations: int
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """What `starts` times `iterations` gradients cost.
+        """Return what `starts` times `iterations` gradients cost.
 
         >>> Adam(heads=1, starts=1, iterations=100).multiply_adds(1, 2, 10)
         144000.0
@@ -142,7 +142,7 @@ class _Joint(Learner):
 
     @abstractmethod
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
-        """Where the search from v (2·m·d²,) ends, and how many steps it took."""
+        """Return where the search from v (2·m·d²,) ends, and how many steps it took."""
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         whole("starts", self.starts, 1)

@@ -24,7 +24,7 @@ class Certificate:
 
 
 def certificate(H: Array) -> Certificate:
-    """The certificate of features H (n, ψ); their rank is that of column-equilibrated ones.
+    """Return the certificate of features H (n, ψ); their rank is that of column-equilibrated ones.
 
     >>> certificate(np.array([[1.0, 0.0], [1.0, 0.0]])).rank
     1
@@ -69,5 +69,5 @@ class Span:
         return Span(U / np.sqrt(lam), U @ ((U.T @ Y) / lam[:, None]))
 
     def inside(self, h: Array) -> Array:
-        """Squared length of the projections on the span of rows of features (or of kernel values), (n,)."""
+        """Return the squared length of the projections on the span of rows of features (or of kernel values), (n,)."""
         return np.asarray(np.sum((h @ self.basis) ** 2, axis=1))

@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 
 def feature_count(dim: int) -> int:
-    """ψ = d²(d+1)/2 features <z_j, z_k> q_l, j <= k.
+    """Return ψ = d²(d+1)/2, the number of features <z_j, z_k> q_l, j <= k.
 
     >>> [feature_count(d) for d in (2, 4, 8, 12, 16, 20, 24, 32)]
     [6, 40, 288, 936, 2176, 4200, 7200, 16896]
@@ -20,27 +20,27 @@ def feature_count(dim: int) -> int:
 
 
 def weights(dim: int) -> Array:
-    """√2 for features with j < k, 1 with j = k: so weighted, features have `kernel` as their inner product."""
+    """Return √2 for features with j < k, 1 with j = k: so weighted, features have `kernel` as inner product."""
     j, k = np.triu_indices(dim)
     return np.repeat(np.where(j < k, np.sqrt(2), 1.0), dim)
 
 
 def features(X: Array, query: int = -1) -> Array:
-    """H(X) (n, ψ): S_jk q_l at index (pair j <= k, l), of tokens X (n, k, d)."""
+    """Return H(X) (n, ψ): S_jk q_l at index (pair j <= k, l), of tokens X (n, k, d)."""
     x = np.asarray(X, dtype=np.float64)
     j, k = np.triu_indices(x.shape[2])
     return np.asarray((x.transpose(0, 2, 1) @ x)[:, j, k, None] * x[:, query, None, :]).reshape(len(x), -1)
 
 
 def attention(V: Array, Q: Array, X: Array, query: int = -1) -> Array:
-    """Σ_h V_h S Q_h q, (n, outputs): V (H, outputs, d), Q (H, d, d), tokens X (n, k, d)."""
+    """Return Σ_h V_h S Q_h q, (n, outputs): V (H, outputs, d), Q (H, d, d), tokens X (n, k, d)."""
     x = np.asarray(X, dtype=np.float64)
     scores = x @ Q[:, None] @ x[:, query, :, None]
     return np.asarray((V[:, None] @ (x.transpose(0, 2, 1) @ scores)).sum(axis=0)[..., 0])
 
 
 def parameters(V: Array, Q: Array) -> Array:
-    """p (outputs, ψ) such that `attention(V, Q, X) = features(X) @ p.T`: two layers are one function iff p agrees.
+    """Return p (outputs, ψ), attention(V, Q, X) = features(X) @ p.T: two layers are one function iff p agrees.
 
     >>> rng = np.random.default_rng(0)
     >>> V, Q, X = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 4, 4)), rng.normal(size=(5, 6, 4))
@@ -55,7 +55,7 @@ def parameters(V: Array, Q: Array) -> Array:
 
 
 def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
-    """<x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of √2-weighted `features` of X with query q, of Z with p."""
+    """Return <x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of weighted `features` of X, query q, and Z, p."""
     from learner.regression import row_blocks
 
     gram = np.empty((len(X), len(Z)))

@@ -56,7 +56,7 @@ class LinearAttention(RidgeLearner):
     random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """About what a fit of Y (n, k, d) costs: kernel and factors, or, exactly, two pivoted factorisations.
+        """Return about what a fit of Y (n, k, d) costs: kernel and factors, or, exactly, two pivoted factorisations.
 
         >>> [round(LinearAttention(alpha=a).multiply_adds(1000, 2, 12) / 1e9, 1) for a in (0.0, 1e-6)]
         [54.3, 3.1]
@@ -74,7 +74,7 @@ class LinearAttention(RidgeLearner):
         return None
 
     def _groups(self, tokens: int) -> list[list[int]]:
-        """Tokens that ask: features are averaged in a group and joined across groups."""
+        """Return the tokens that ask: features are averaged in a group and joined across groups."""
         if self.query == "all":
             return [[0], list(range(1, tokens))][:tokens]
         if not (isinstance(self.query, int) and -tokens <= self.query < tokens):
@@ -127,7 +127,7 @@ class LinearAttention(RidgeLearner):
                 yield Component(asks, holds, span, inside)
 
     def orthogonal_parts(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
-        """Rows and query coordinates of every part: connected components of who uses which coordinate."""
+        """Yield rows and query coordinates of every part: connected components of who uses which coordinate."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
@@ -142,7 +142,7 @@ class LinearAttention(RidgeLearner):
             yield np.flatnonzero(label[:n] == part), np.flatnonzero(label[n:] == part)
 
     def _features(self, X: Array, asks: Indices, holds: Indices) -> Array:
-        """√2-weighted features of every group of tokens that ask, restricted to some coordinates."""
+        """Return √2-weighted features of every group of tokens that ask, restricted to some coordinates."""
         x = np.asarray(X, dtype=np.float64)
         if self.query != "all":
             # The order decides how sums round, and so the rows of the study
@@ -161,7 +161,7 @@ class LinearAttention(RidgeLearner):
         return self.gram(X, part.support)
 
     def _touched(self, rows: Array) -> Iterator[tuple[Indices, Component, Array]]:
-        """For every part the rows whose query has a coordinate of it, and their coordinates there."""
+        """Yield, part by part, the rows whose query has a coordinate of it, and their coordinates there."""
         for part in self.components_:
             if len(part.asks) == rows.shape[2]:
                 touched = np.arange(len(rows))
@@ -179,7 +179,7 @@ class LinearAttention(RidgeLearner):
         return out
 
     def residual(self, X: ArrayLike) -> Array:
-        """Share r of |H(X)|² outside the span of the training features, (n,): the largest of the rows of an example.
+        """Return the share of |H(X)|² outside the span of the training features, (n,): of its rows the largest.
 
         Raises `InputError` unless alpha is 0.
         """
@@ -195,7 +195,7 @@ class LinearAttention(RidgeLearner):
         return np.asarray(outside.reshape(len(x), -1).max(axis=1))
 
     def _length(self, X: Array) -> Array:
-        """|H(X)|² (n,): the diagonal of the kernel."""
+        """Return |H(X)|² (n,): the diagonal of the kernel."""
         x = np.asarray(X, dtype=np.float64)
         inner, total = x @ x.transpose(0, 2, 1), np.zeros(len(x))
         moments = np.sum(inner**2, axis=(1, 2))
@@ -204,11 +204,11 @@ class LinearAttention(RidgeLearner):
         return total
 
     def certify(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Whether all least-squares solutions agree at each X, (n,): its features lie in the span of those seen."""
+        """Say where all least-squares solutions agree, (n,): features of X lie in the span of those seen."""
         return self.residual(X) < INSIDE
 
     def certificate(self, X: ArrayLike) -> Certificate:
-        """The certificate of examples X for a single query token (paper, algorithm 2)."""
+        """Return the certificate of examples X for a single query token (paper, algorithm 2)."""
         if self.query == "all":
             raise InputError("the certificate is that of one query token: set query to its index")
         rows = self._rows(tokens(X))
@@ -216,7 +216,7 @@ class LinearAttention(RidgeLearner):
 
     @property
     def p_(self) -> Array:
-        """The function as `learner.linear.features.parameters`, (outputs, ψ); for one query, alpha 0."""
+        """Return the function as `learner.linear.features.parameters`, (outputs, ψ); for one query, alpha 0."""
         if self.query == "all" or self.alpha != 0:
             raise InputError("parameters p are those of one query token and alpha=0")
         d = self.n_features_in_

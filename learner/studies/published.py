@@ -48,7 +48,7 @@ class Setting:
 
     @property
     def text(self) -> str:
-        """The setting in words."""
+        """Return the setting in words."""
         steps = f"sign descent, rate {self.rate}" if self.sign else f"descent, rate {self.rate}"
         mean = ", means over margin violators" if self.violators else ""
         return (
@@ -70,14 +70,14 @@ SETTINGS = (
 
 
 def settings() -> Iterator[Comparison]:
-    """Each published setting with our runs of it, as it is run."""
+    """Yield each published setting with our runs of it, as it is run."""
     for setting in SETTINGS:
         ours = tuple(epochs(setting, run) for run in range(setting.runs))
         yield Comparison(SOURCE, setting.text, setting.published, ours, "epochs", setting.limit)
 
 
 def open_rows(n: int, k: int, count: int, run: int) -> tuple[Floats, Floats]:
-    """Bits v of ±1 (count, n) of informative rows of a hidden parity instance, and its parity (count,)."""
+    """Return bits v of ±1 (count, n) of informative rows of a hidden parity instance, and its parity (count,)."""
     instance = Instance.generate(Parity(dim=n + 1, heads=k), SEED + run)
     examples = instance.examples(3 * count, seed=run)
     opened = np.flatnonzero(informative(examples.X))[:count]
@@ -89,7 +89,7 @@ def open_rows(n: int, k: int, count: int, run: int) -> tuple[Floats, Floats]:
 
 
 def epochs(setting: Setting, run: int) -> int | None:
-    """Epochs until the share of right test rows is the target for the first time; None beyond the limit."""
+    """Return the epochs until the share of right test rows is the target; None beyond the limit."""
     v, y = open_rows(setting.n, setting.k, setting.rows + TEST_ROWS, run)
     test, parity = v[setting.rows :], y[setting.rows :]
     v, y = v[: setting.rows], y[: setting.rows]
@@ -113,7 +113,7 @@ def epochs(setting: Setting, run: int) -> int | None:
 
 
 def step(setting: Setting, weights: list[Floats], v: Floats, y: Floats) -> None:
-    """One step on a batch, in place: the rows inside the margin pull, and all weights decay."""
+    """Take a step on a batch, in place: the rows inside the margin pull, and all weights decay."""
     hidden, bias, out, shift = weights
     unit = np.maximum(v @ hidden + bias, 0)
     inside = y * (unit @ out + shift) < 1
