@@ -161,8 +161,7 @@ def step(rows: Packed, block: int, limit: int) -> Packed:
     Each row is paired with at most `cap` others before it, the least number that yields enough.
     """
     keys, minus = np.empty(len(rows), np.uint64), np.empty(len(rows), np.bool_)
-    shape = (rows.left, rows.width, rows.centre)
-    kernels_bkw.block_keys(rows.words, rows.left, block, rows.width, rows.centre, rows.level > 0, keys, minus)
+    kernels_bkw.block_keys(rows.words, rows.shape, block, rows.level > 0, keys, minus)
     order = np.empty(len(rows), np.int32)
     runs = kernels_bkw.sort_keys(keys, max(1, len(rows).bit_length() - 2), order, 2 * CAP)
     cap, total = share(runs, limit)
@@ -174,7 +173,18 @@ def step(rows: Packed, block: int, limit: int) -> Packed:
         level,
     )
     made = kernels_bkw.combine(
-        rows.words, rows.phases, keys, minus, order, cap, left, *shape[1:], out.centre, out.words, out.phases
+        rows.words,
+        rows.phases,
+        keys,
+        minus,
+        order,
+        cap,
+        left,
+        rows.width,
+        rows.centre,
+        out.centre,
+        out.words,
+        out.phases,
     )
     return out if made == len(out) else out.first(made)
 
@@ -216,7 +226,7 @@ def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -
 def sums(rows: Packed, theta: Phases) -> NDArray[np.complex128]:
     """Return Σ e^{i(phase - v·θ)} by the value of each coordinate, (left, values)."""
     out = np.zeros((rows.left, (1 << rows.level) + 1, 2))
-    kernels_bkw.sums_by_value(rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, out)
+    kernels_bkw.sums_by_value(rows.words, rows.phases, rows.shape, theta, out)
     return np.asarray(out[..., 0] + 1j * out[..., 1])
 
 
@@ -257,7 +267,7 @@ def peaks(rows: Packed, theta: Phases, columns: Any, g: int, shift: Phases, coun
     theta = theta.copy()
     theta[columns] = shift
     where = np.asarray(columns, dtype=np.int64)
-    kernels_bkw.fold(rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, where, g, table)
+    kernels_bkw.fold(rows.words, rows.phases, rows.shape, theta, where, g, table)
     table = fftn(table.reshape((g,) * k), overwrite_x=True).ravel()
     score = np.abs(table) if rows.level == 0 else table.real
     count = min(count, len(score))

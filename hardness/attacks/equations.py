@@ -1,9 +1,8 @@
 """From examples (X, Y) and their public parameters to equations, and from a secret to labels."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +14,17 @@ from hardness.families.linear import Equations as Equations
 from hardness.families.linear import Hidden
 
 
-def stated(public: Mapping[str, Any]) -> type[Hidden] | None:
-    """Return how labels of the family that `public` names show hidden equations; None if the family states nothing.
+def hidden(public: Public) -> Hidden:
+    """Parse the public parameters of examples. Raises `InputError` for a family that hides no linear equations.
 
     A class that a file names but nobody registered is not looked up: that would import what the file says.
     """
     name = public.get("family")
     registered = isinstance(name, str) and name in registry.points("family")
-    return families.get(str(name)).linear if registered else None
-
-
-def hidden(public: Public) -> Hidden:
-    """Parse the public parameters of examples. Raises `InputError` for a family that hides no linear equations."""
-    linear = stated(public)
+    linear = families.get(str(name)).linear if registered else None
     if linear is None:
         raise InputError(
-            f"family '{public.get('family')}' has no hidden linear equations; attacks need parity or rounding "
-            "examples"
+            f"family '{name}' has no hidden linear equations; attacks need parity or rounding examples"
         )
     return linear.of(public)
 

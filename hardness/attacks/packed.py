@@ -42,6 +42,10 @@ class Packed:
         return len(self.phases)
 
     @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.left, self.width, self.centre
+
+    @property
     def width(self) -> int:
         return self.level + 1
 

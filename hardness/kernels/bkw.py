@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 Phases = NDArray[np.uint32]
+Shape = tuple[int, int, int]  # left, width, centre
 
 TURN = 4096  # entries of the table of cosines: the top 12 bits of a phase
 COSINE = np.cos(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
@@ -71,16 +72,10 @@ def chosen(tokens: Words, mask: Words, places: NDArray[np.int64]) -> int:
 
 @njit(cache=True, nogil=True)
 def block_keys(
-    words: Words,
-    left: int,
-    block: int,
-    width: int,
-    centre: int,
-    signed: bool,
-    keys: Words,
-    minus: NDArray[np.bool_],
+    words: Words, shape: Shape, block: int, signed: bool, keys: Words, minus: NDArray[np.bool_]
 ) -> None:
     """keys (N,): a bijective mix of the last `block` coordinates, up to sign where `signed`; `minus` tells the sign."""
+    left, width, centre = shape
     fields = np.empty(left, np.int64)
     for i in range(words.shape[0]):
         unpack(words, i, left, width, fields)
@@ -197,15 +192,14 @@ def _turned(v: NDArray[np.int64], phase: Any, centre: int, theta: Phases) -> int
 def fold(
     words: Words,
     phases: Phases,
-    left: int,
-    width: int,
-    centre: int,
+    shape: Shape,
     theta: Phases,
     columns: NDArray[np.int64],
     g: int,
     table: NDArray[np.complex64],
 ) -> None:
     """table (g^k,) += e^{i(phase - v·θ)} at the cell v mod g of the k `columns`."""
+    left, width, centre = shape
     v = np.empty(left, np.int64)
     for i in range(words.shape[0]):
         unpack(words, i, left, width, v)
@@ -219,15 +213,10 @@ def fold(
 
 @njit(cache=True, nogil=True)
 def sums_by_value(
-    words: Words,
-    phases: Phases,
-    left: int,
-    width: int,
-    centre: int,
-    theta: Phases,
-    out: NDArray[np.float64],
+    words: Words, phases: Phases, shape: Shape, theta: Phases, out: NDArray[np.float64]
 ) -> None:
     """out (left, values, 2) += cos and sin of phase - v·θ, by the value of each coordinate."""
+    left, width, centre = shape
     v = np.empty(left, np.int64)
     for i in range(words.shape[0]):
         unpack(words, i, left, width, v)

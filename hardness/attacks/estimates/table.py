@@ -13,7 +13,6 @@ from typing import Any, cast
 from hardness import families
 from hardness.attacks import Public
 from hardness.attacks.cost import EstimateFailed, Line, NotPriced
-from hardness.attacks.equations import stated
 from hardness.attacks.estimates import parity, rounding
 from hardness.errors import InputError
 from hardness.families import Family
@@ -108,7 +107,7 @@ def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:
     The bound on queries is no attack, and never the cheapest. Raises `InputError` for a family without a hidden linear
     secret.
     """
-    linear = stated(public)
+    linear = families.get(str(public["family"])).linear
     if linear is None or linear not in MODELS:
         raise InputError(
             f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding"
