@@ -347,7 +347,7 @@ def nearest_integers(
     B (M, N) is reduced while that pays, then searched with pruning. m is None where the search finds nothing or has
     more than 2^`MOST_NODES` nodes. `detail` gets block size, nodes and chance of success.
     """
-    from hardness.kernels.lattice import nearest
+    from hardness.kernels.search import nearest
 
     price = inf
     for beta, basis in ladder(B):

@@ -32,7 +32,7 @@ Name = Annotated[
 Examples = Annotated[
     Path,
     typer.Argument(
-        help="Examples of `hardness sample`, a challenge's folder, or LWE samples: a .txt or a folder.",
+        help="Examples of `hardness sample`, or the public folder of a challenge.",
         metavar="E.npz",
     ),
 ]
@@ -102,7 +102,7 @@ def attack(
 
 
 def _membership(file: Path, seed: int, as_json: bool) -> None:
-    """An attack whose attacker chooses inputs; a counting oracle labels them."""
+    """Run the attack that chooses inputs, which a counting oracle labels."""
     from hardness.attacks.membership import attack as ask
     from hardness.instance import Instance
     from hardness.io.rounding import at_least
@@ -121,7 +121,7 @@ def _membership(file: Path, seed: int, as_json: bool) -> None:
 
 
 def _batch_gradient(file: Path, batch: int | None, batches: int | None, seed: int, as_json: bool) -> None:
-    """An attack whose attacker is handed mean gradients of batches that the lab makes."""
+    """Run the attack that is handed mean gradients of batches, which the lab makes."""
     from hardness.attacks.batch_gradient import BATCH, attack
     from hardness.instance import Instance
 

@@ -21,7 +21,7 @@ from hardness.attacks.lattice import (
     triangular,
 )
 from hardness.attacks.lattice_cost import forecast
-from hardness.kernels.lattice import nearest
+from hardness.kernels.search import nearest
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("fpylll") is None, reason="extra `lattice`")
 
