@@ -148,7 +148,7 @@ def residual(heads: int, size: int, balance: bool = False) -> Fraction:
 
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
-    """Whether the certificate holds, and what it says."""
+    """Tell whether the certificate holds, and what it says."""
     rest = residual(heads, size, balance)
     return rest == 0, f"theorem 1.5 at {size + 1} levels, residual {rest} over Q"
 

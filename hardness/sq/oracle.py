@@ -176,12 +176,7 @@ ORACLES: dict[str, type[Oracle]] = {oracle.name: oracle for oracle in (Window, N
 class Membership:
     """F(X) for tokens X (k, d) of ±1 that the learner chooses, one input a query; `ledger` counts them (theory 2.9).
 
-    `teacher` maps tokens (n, k, d) to outputs of that shape: the noiseless layer. Raises `InputError` for other
-    tokens, and `OutOfQueries` beyond `budget`.
-
-    >>> oracle = Membership(lambda X: 2.0 * X, tokens=2, dim=3)
-    >>> oracle.label(np.array([[1, 1, -1], [1, 1, 1]])).tolist(), oracle.ledger.queries
-    ([[2.0, 2.0, -2.0], [2.0, 2.0, 2.0]], 1)
+    `teacher` maps tokens (n, k, d) to outputs of that shape. Raises `InputError` for other tokens.
     """
 
     def __init__(

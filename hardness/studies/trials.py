@@ -63,7 +63,7 @@ def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
 
 
 def online(task: Task, root: int, guard: float) -> Outcome:
-    """A learner sees more and more examples until its signs are right on fresh ones, or the budget is spent."""
+    """Show a learner more and more examples until its signs are right on fresh ones, or the budget is spent."""
     instance = instance_of(task, root)
     sampling, judged = task.seed(root, "examples"), fresh(instance, HELD_OUT, task.seed(root, "screen"))
     if judged.values is None:
@@ -82,14 +82,9 @@ def online(task: Task, root: int, guard: float) -> Outcome:
 
 
 def solving_cost(task: Task, root: int, guard: float) -> Outcome:
-    """The cost is queries of a game; of a learner or an attack, the least examples tried that sufficed.
+    """Return the cost of a game in queries; of a learner or an attack, the least examples tried that sufficed.
 
     All solvers meet the same instance and examples in the same repetition. What solves is what solves in `learn`.
-
-    >>> solver = {"kind": "sweep", "attack": "gaussian"}
-    >>> outcome = solving_cost(Task("parity", {"dim": 12, "heads": 3}, solver, {"samples": 500}, 0), 0, 60.0)
-    >>> outcome.status, outcome.cost
-    ('solved', 128)
     """
     if "strategy" in task.solver:
         game = played(task, root)

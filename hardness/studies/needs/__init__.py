@@ -124,8 +124,8 @@ def independent_batches(dim: int, size: int, exponent: float) -> int | None:
 def least_needed(dim: int, size: int, price: Callable[[float, float], float]) -> float:
     """Return a lower bound on price(q, τ) over every tolerance, for a price that rises with q and with 1/τ.
 
-    Between two of a fine row, the floor of the smaller one at the price of the larger one; and what follows from q/τ²
-    being at least 8(N-1) at every tolerance (theory 2.5d), beyond the row too.
+    Between two of a fine row, the floor of the smaller one at the price of the larger one; beyond it q/τ² >= 8(N-1)
+    (theory 2.5d).
     """
     steps = pairwise((2.0, *FINE))
     between = [price(parity_floor(dim, size, finer), tolerance(coarser)) for coarser, finer in steps]

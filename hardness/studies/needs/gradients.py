@@ -157,10 +157,6 @@ def noisy(task: Task, root: int) -> Outcome:
     """Show a learner a number of examples fixed beforehand, then name the set that its function is closest to.
 
     The cost is in informative examples.
-
-    >>> tried = Task("parity", {"dim": 5, "heads": 2}, {"learner": "diagonal", "params": {}}, {"samples": 9000}, 0)
-    >>> noisy(tried, root=0).status
-    'solved'
     """
     instance = instance_of(task, root)
     learner, sampling = _learner(task, task.seed(root, "solver")), task.seed(root, "examples")
