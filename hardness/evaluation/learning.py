@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,10 @@ from hardness.instance import Check, Instance
 from hardness.io.fields import one_of, require_memory, whole
 from hardness.io.texts import sanitize, table
 from hardness.layer import MultiHeadAttention
-from hardness.scores import CRITERIA, OPEN, SCORES, Judged, exact, fresh, sizes
+from hardness.scores import CRITERIA, EXPLAINED, OPEN, SCORES, Judged, exact, fresh, sizes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FLATTEN = (
     "Inputs are (examples, tokens, dim): in a class of your own, fit on X.reshape(len(X), -1) and "
@@ -57,6 +60,24 @@ class Trial(dict[str, Any]):
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self]
+
+    def plot(self) -> "Figure":
+        """Return the curve of the explained share of the labels' variance against examples, on a logarithmic axis.
+
+        A learner without `partial_fit` has one point. Raises `InputError` where the learner was never judged.
+        """
+        if self.get("explained") is None:
+            raise InputError(f"nothing to draw: the trial ended as {self.get('status')} and was never judged")
+        import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
+
+        curve = self.get("curve") or [(self["train_examples"], self["explained"])]
+        figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+        plt.close(figure)  # a notebook shows what is returned, and nothing besides
+        axes.plot([examples for examples, _ in curve], [share for _, share in curve], marker=".")
+        axes.axhline(EXPLAINED.threshold, color="dimgray", linestyle="--", linewidth=1)
+        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(-0.1, 1.05))
+        axes.set_title(f"{self.get('learner')}: {self.get('status')}")
+        return figure
 
     def _repr_html_(self) -> str:
         shown = {name: self.get(name) for name in SHOWN}

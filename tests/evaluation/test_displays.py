@@ -1,10 +1,13 @@
-"""What notebooks show: a table for each result, texts of others made harmless."""
+"""What notebooks show: a table for each result, texts of others made harmless, and the curve of a trial."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import hardness
 from hardness.attacks import Recovery
+from hardness.errors import InputError
+from hardness.evaluation.learning import Trial
 
 
 class Mean:
@@ -39,9 +42,14 @@ def test_results_show_status_and_cost(hard):
     assert "\x1b" not in foreign
 
 
-def test_a_trial_is_a_mapping_with_a_table(hard):
+def test_a_trial_is_a_mapping_with_a_table_and_a_curve(hard):
     trial = hardness.learn(hard, Mean(), 500, seed=1)
     assert trial.status == trial["status"] == "wrong"
     assert "<th>status</th><td>wrong</td>" in trial._repr_html_()
     with pytest.raises(AttributeError):
         _ = trial.nothing
+    (line, threshold) = trial.plot().axes[0].get_lines()
+    assert_allclose(line.get_xydata(), trial.curve)
+    assert set(threshold.get_ydata()) == {0.9}
+    with pytest.raises(InputError, match="never judged"):
+        Trial(status="error", explained=None).plot()
