@@ -42,6 +42,8 @@ class Hidden(ABC):
     dim: int | None
 
     requires: ClassVar[tuple[str, ...]] = ()  # public parameters without which nothing follows from labels
+    first: ClassVar[int] = 0  # the label of level y is A + first + step y
+    step: ClassVar[int] = 1
 
     @classmethod
     @abstractmethod
@@ -57,16 +59,6 @@ class Hidden(ABC):
 
     @staticmethod
     @abstractmethod
-    def levels(values: Floats) -> Floats:
-        """Return the levels of informative labels (N,) less A; no integers from 0 to p - 1 where it is none."""
-
-    @staticmethod
-    @abstractmethod
-    def values(levels: Integers) -> Integers:
-        """Return labels less A, without noise, of these levels (N,)."""
-
-    @staticmethod
-    @abstractmethod
     def write(w: Integers) -> dict[str, list[int]]:
         """Return w (n,), centred in (-q/2, q/2], as files write this family's secrets."""
 
@@ -74,6 +66,10 @@ class Hidden(ABC):
     @abstractmethod
     def read(secret: Mapping[str, Any], n: int) -> Integers:
         """Return w (n,) of such a secret. Raises `LookupError`, `TypeError` or `ValueError` for what is none."""
+
+    def levels(self, values: Floats) -> Floats:
+        """Return the levels of informative labels (N,) less A; no integers from 0 to p - 1 where it is none."""
+        return (values - self.first) / self.step
 
     def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the public vectors a (N, n) int8 of inputs X (N, 2, d) with z₀ ≠ 0."""
@@ -102,7 +98,7 @@ class Hidden(ABC):
 
     def shown(self, levels: Integers) -> Floats:
         """Return A + what shows these levels (N,)."""
-        return np.asarray(self.offset + self.values(levels))
+        return np.asarray(self.offset + (self.first + self.step * levels))
 
     @property
     def offset(self) -> float:
@@ -126,7 +122,7 @@ class Hidden(ABC):
 class HiddenSet(Hidden):
     """Labels A + (-1)^t of a sum t of bits: q = p = 2, and the secret is the support of w in coordinates 1..n."""
 
-    requires = ("heads",)
+    requires, first, step = ("heads",), 1, -2
 
     @classmethod
     def of(cls, public: Public) -> Self:
@@ -134,14 +130,6 @@ class HiddenSet(Hidden):
         _require(public, "gadget", *cls.requires)
         hidden = bits(public["gadget"], int(public["heads"]), bool(public.get("balance")))
         return cls._of(public, 2, 2, int(public.get("bits") or hidden), None)
-
-    @staticmethod
-    def levels(values: Floats) -> Floats:
-        return (1 - values) / 2
-
-    @staticmethod
-    def values(levels: Integers) -> Integers:
-        return 1 - 2 * levels
 
     @staticmethod
     def write(w: Integers) -> dict[str, list[int]]:
@@ -166,14 +154,6 @@ class HiddenVector(Hidden):
         weight, heads = public.get("weight"), None if public.get("exact") else public.get("heads")
         sparsity = None if weight is None else int(weight)
         return cls._of(public, int(public["modulus"]), int(public["levels"]), sparsity, heads)
-
-    @staticmethod
-    def levels(values: Floats) -> Floats:
-        return values
-
-    @staticmethod
-    def values(levels: Integers) -> Integers:
-        return levels
 
     @staticmethod
     def write(w: Integers) -> dict[str, list[int]]:

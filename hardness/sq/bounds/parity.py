@@ -6,7 +6,7 @@ from math import comb, floor, log, log2
 from typing import Any
 
 from hardness.errors import InputError
-from hardness.families.concepts import Concepts, ListedConcepts, ParityConcepts, RoundingConcepts
+from hardness.families.concepts import Concepts, ParityConcepts
 from hardness.io.fields import number
 from hardness.sq.bounds.floors import check_tolerance
 from hardness.sq.bounds.gram import gram_bounds
@@ -82,26 +82,16 @@ def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) ->
     return ADVERSARIES[concepts.kind](concepts, tolerance, flip)
 
 
-def _of_parities(concepts: ParityConcepts, tolerance: float, flip: float) -> dict[str, float]:
-    size = concepts.size
-    return _positive(
-        window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip)
-    )
-
-
-def _of_rounding(concepts: RoundingConcepts, tolerance: float, flip: float) -> dict[str, float]:
-    return truncated_bounds(concepts, tolerance)
-
-
-def _of_listed(concepts: ListedConcepts, tolerance: float, flip: float) -> dict[str, float]:
-    return _positive(window=gram_bounds(concepts, tolerance).get("window"))
-
-
 # Bounds against the adversaries by the kind of a class
 ADVERSARIES: dict[str, Callable[[Any, float, float], dict[str, float]]] = {
-    "parity": _of_parities,
-    "rounding": _of_rounding,
-    "listed": _of_listed,
+    "parity": lambda concepts, tolerance, flip: _positive(
+        window=window_bound(concepts.size, tolerance, flip=flip),
+        null=null_bound(concepts.size, tolerance, flip=flip),
+    ),
+    "rounding": lambda concepts, tolerance, flip: truncated_bounds(concepts, tolerance),
+    "listed": lambda concepts, tolerance, flip: _positive(
+        window=gram_bounds(concepts, tolerance).get("window")
+    ),
 }
 
 
