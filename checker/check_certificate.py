@@ -58,7 +58,7 @@ def rational(text, digits=400):
 
 
 def read_class(record):
-    """Words, n, which sizes sets have, N. Bit j of a set's mask says whether coordinate j is in it."""
+    """Return words, n, which sizes sets have, N. Bit j of a set's mask says whether coordinate j is in it."""
     n, sizes = fields(record, "n sizes")
     expect(
         whole(n) <= 4096 and sizes == sorted(set(map(whole, sizes))) and sizes[-1] <= n, "sizes ascend in 0..n <= 4096"
@@ -69,7 +69,7 @@ def read_class(record):
 
 
 def read_query(record, n, tables):
-    """The query's mean as a function of the hidden set; half of the inputs carry no information: the 2 below it."""
+    """Return a query's mean as a function of the hidden set; half of the inputs tell nothing: the 2 below it."""
     if "batch" in record:  # the sign of a sum of signed characters, counted on their span, at all inputs at once
         (batch,) = fields(record, "batch")
         good = len(batch) % 2 and all(0 < abs(whole(m, -(2**n))) < 2**n for m in batch)
@@ -129,7 +129,7 @@ def read_query(record, n, tables):
 
 @cache
 def theorem_b(k, tau):
-    """The least number of queries that theorem B proves for any k parities."""
+    """Return the least number of queries that theorem B proves for any k parities."""
     need(tau < Fraction(1, 4), "from tolerance 1/4 no query separates two parities, so there is no number to state")
     eta = lambda c: 1 if c % 2 else {2: 2, 4: 4, 8: 4}.get(c & -c, 0)  # E(|Z| - c)^2 is at least that
     near = floor(1 / (2 * tau))  # a query that loses e of 2e or more has 8ce tau < 2e + c^2 - eta(c), for every c
@@ -221,7 +221,7 @@ CHECKS = {"transcript": check_transcript, "bound": check_bound, "value": check_v
 
 
 def read(path):
-    """The one JSON object of a file, of integers, texts, lists and objects, each field once."""
+    """Return the one JSON object of a file, of integers, texts, lists and objects, each field once."""
     expect(os.path.isfile(path), "it is not a file")
     with open(path, "rb") as file:
         text = file.read(LARGEST + 1)
@@ -243,7 +243,7 @@ def read(path):
 
 
 def verdict(path, steps=STEPS):
-    """Exit code and line, which is plain ASCII on one line whatever the file holds."""
+    """Return exit code and line, which is plain ASCII on one line whatever the file holds."""
     global steps_left
     steps_left = steps
     try:

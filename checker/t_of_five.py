@@ -19,7 +19,7 @@ WEIGHTS = [w for w in product(range(3), repeat=PAIRS) if any(w)]
 
 
 def classes() -> Iterator[tuple[int, list[int]]]:
-    """Ten distinct sets of r bits: at least one list of them for each class under affine maps."""
+    """Yield ten distinct sets of r bits: at least one list of them for each class under affine maps."""
     for r in range(4, 2 * PAIRS):
         units = [0, *(1 << i for i in range(r))]
         for rest in combinations([p for p in range(2**r) if p not in units], 2 * PAIRS - 1 - r):
@@ -29,7 +29,7 @@ def classes() -> Iterator[tuple[int, list[int]]]:
 
 
 def crowded(r: int, sets: list[int]) -> Iterator[tuple[int, ...]]:
-    """The halves that equal weights do not exclude, each once with its complement."""
+    """Yield the halves that equal weights do not exclude, each once with its complement."""
     lanes = {p: int.from_bytes(bytes((x & p).bit_count() & 1 for x in range(2**r))) for p in sets}
     base, size = int.from_bytes(bytes([PAIRS] * 2**r)), bytes(abs(2 * PAIRS - 2 * c) for c in range(11)).ljust(256)
     for minus in combinations(sets[1:], PAIRS):  # a byte counts the signed characters that are -1 at an input
@@ -40,20 +40,20 @@ def crowded(r: int, sets: list[int]) -> Iterator[tuple[int, ...]]:
 
 @cache
 def difference(r: int, upper: int, lower: int) -> tuple[int, ...]:
-    """Half of chi_upper - chi_lower at all inputs."""
+    """Return half of chi_upper - chi_lower at all inputs."""
     return tuple((x & lower).bit_count() % 2 - (x & upper).bit_count() % 2 for x in range(2**r))
 
 
 @cache
 def excluded(law: tuple[tuple[tuple[int, ...], int], ...], inputs: int) -> bool:
-    """Do some weights show that no query drives pairs more than 13/48 apart whose differences have this law?"""
+    """Tell whether weights show that no query drives pairs of differences of this law more than 13/48 apart."""
     return any(
         OVER * sum(2 * n * abs(sum(map(mul, w, gap))) for gap, n in law) <= 4 * LEAST * sum(w) * inputs for w in WEIGHTS
     )
 
 
 def driven_apart(r: int, uppers: Sequence[int], lowers: Sequence[int]) -> bool:
-    """Is a query that drives these pairs more than 13/48 apart left possible?"""
+    """Tell whether a query that drives these pairs more than 13/48 apart is left possible."""
     law = Counter(zip(*(difference(r, a, b) for a, b in zip(uppers, lowers, strict=True)), strict=True))
     return not excluded(tuple(sorted(law.items())), 2**r)
 

@@ -22,7 +22,7 @@ Answer = tuple[NDArray[np.int64] | None, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Recovery:
-    """What an attack recovered: how it ended, one of the lab's statuses, the secret it names, what it used.
+    """The end of an attack: one of the lab's statuses, the secret that it names, what it used.
 
     `secret` is ``{"support": [...]}`` or ``{"w": [...]}`` as `generate` writes it, and present only if the
     answer reproduced rows that had no part in finding it. `detail` holds the attack's own figures. An attack that can
@@ -50,12 +50,12 @@ class Recovery:
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":
-        """No attack was made, and why."""
+        """Return that no attack was made, and why."""
         return cls("refused", None, 0, detail={"reason": reason, **detail})
 
 
 class Attack(Protocol):
-    """What is registered under `hardness.attacks`."""
+    """An entry point of `hardness.attacks`."""
 
     def __call__(
         self,

@@ -52,7 +52,7 @@ def rows_a_candidate(bias: float) -> float:
 
 
 def monomials(bits: int, degree: int) -> int:
-    """Monomials of degree at most `degree` in `bits` signs, the constant among them.
+    """Return the monomials of degree at most `degree` in `bits` signs, the constant among them.
 
     Regression on them with fewer examples is underdetermined; with about as many it succeeds, whatever the label.
 
@@ -63,7 +63,7 @@ def monomials(bits: int, degree: int) -> int:
 
 
 def low_degree_rows(n: int, s: int, flip: float = 0.0) -> float:
-    """Informative examples at which polynomials of degree s + 1, the least that see anything, have Adv² - 1 = 1.
+    """Return informative examples at which polynomials of degree s + 1, the least that see anything, have Adv² - 1 = 1.
 
     With M examples and degree D it is the sum over t = 1..⌊D/(s+1)⌋ of C(M, t) (1-2η)^(2t)/C(n, s) (theory 2.9). That
     a bounded value means hardness is a heuristic, and fails here at η = 0, where elimination wins.

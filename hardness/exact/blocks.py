@@ -109,9 +109,8 @@ class Board:
 
     def find(self) -> int:
         """Return a placement whose sets all live in the block of `pairs` and `ranks`, -1 if none is found."""
-        block, alive = (self.pairs, self.ranks), (self.sets, self.pool, self.place, self.count)
-        rules = self.n, self.binomials, self.places.driven, TRIES
-        return int(find_block(*block, *alive, *rules, self.state))
+        alive = self.sets, self.pool, self.place, self.count
+        return int(find_block(self.pairs, self.ranks, *alive, self.binomials, self.places.driven, self.state))
 
     def play(self, budget: int) -> int:
         """Play against the window until no block is found, few sets live or the budget is spent; return the queries.
@@ -165,19 +164,17 @@ def find_block(
     pool: Any,
     place: Any,
     count: Any,
-    n: Any,
     binomials: Any,
     driven: Any,
-    tries: Any,
     state: Any,
 ) -> Any:
-    """Return a placement whose sets all live in a random block through a live set; -1 if none of so many tries has one.
+    """Return a placement whose sets all live in a random block through a live set; -1 if none of `TRIES` has one.
 
     The block's pairs (4,) and its members' ranks (16,) are left in the first two arrays; bit j of a member's number
     says whether it has taken the second of pair j.
     """
-    needed = popcount(U(driven[0]))
-    for _ in range(tries):
+    needed, n = popcount(U(driven[0])), len(binomials) - 1
+    for _ in range(TRIES):
         first = sets[pool[np.int64(random_word(state) % U(count))]]
         inside, outside = first, ~first & ((ONE << U(n - 1)) - ONE | ONE << U(n - 1))
         for j in range(pairs.size):

@@ -65,7 +65,7 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
 
 @dataclass
 class _Caster:
-    """What `flat` remembers between queries: how many sets it means to lose, on which layers, and its templates."""
+    """The memory of `flat` between queries: how many sets it means to lose, on which layers, and its templates."""
 
     concepts: ParityConcepts
     tau: float

@@ -125,7 +125,7 @@ class SmallGames:
 
 @dataclass(frozen=True)
 class Value:
-    """What is proved of V of a class: lower <= V <= upper."""
+    """Proved bounds of V of a class: lower <= V <= upper."""
 
     lower: int
     upper: int
@@ -155,7 +155,7 @@ def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float 
 
 
 class _Decision:
-    """Is V(concepts) <= queries? Pairs (a, b) and orders are of indices into `concepts`."""
+    """The question whether V(concepts) <= queries; pairs (a, b) and orders are of indices into `concepts`."""
 
     def __init__(self, games: SmallGames, concepts: Concepts, queries: int) -> None:
         self.games, self.concepts, self.queries = games, concepts, queries

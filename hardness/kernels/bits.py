@@ -40,7 +40,7 @@ LANES, BATCH = 64, 256
 
 @compiled
 def popcount(x: Any) -> Any:
-    """Number of set bits of a uint64, as uint64."""
+    """Return the number of set bits of a uint64, as uint64."""
     # The compiler recognises this idiom and emits the processor's own instruction.
     x = x - ((x >> ONE) & M1)
     x = (x & M2) + ((x >> U2) & M2)
@@ -49,7 +49,7 @@ def popcount(x: Any) -> Any:
 
 @compiled
 def random_word(state: Any) -> Any:
-    """Next splitmix64 word; `state` is uint64 (1,)."""
+    """Return the next splitmix64 word; `state` is uint64 (1,)."""
     state[0] += GOLDEN
     z = state[0]
     z = (z ^ (z >> U30)) * MIX1
@@ -59,7 +59,7 @@ def random_word(state: Any) -> Any:
 
 @compiled
 def _high(x: Any, low: Any, high: Any) -> Any:
-    """The upper 64 bits of x (low + 2^32 high), in products of 32 bits, which a vector unit has."""
+    """Return the upper 64 bits of x (low + 2^32 high), in products of 32 bits, which a vector unit has."""
     # x = x1 2^32 + x0: of x0 low only the carry into the upper half counts, of the two products across their upper
     # halves and the carry of their lower ones. No sum below passes 2^64: (2^32 - 1)^2 + 2 (2^32 - 1) < 2^64.
     cross = (x >> U32) * low + ((x & HALF) * low >> U32)
@@ -112,7 +112,7 @@ def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) ->
 
 @compiled
 def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
-    """Levels out (n,) int64 of packed pairs (n, 2, W): Σ_j w_j u_j, or z_0 Σ_j w_j z_j if `dot` (theory 1.1).
+    """Fill out (n,) with levels of packed pairs (n, 2, W): Σ_j w_j u_j, or z_0 Σ_j w_j z_j if `dot` (theory 1.1).
 
     The weights are w_j = Σ_p values_p (bit j of planes_p), planes (P, W).
     """
@@ -186,7 +186,7 @@ def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
 
 @compiled
 def next_mask(mask: Any) -> Any:
-    """The colex successor. After the last set of n = 64 bits the sum wraps: callers count, never compare."""
+    """Return the colex successor. After the last set of n = 64 bits the sum wraps: callers count, never compare."""
     # Gosper's step: the lowest run of ones moves its top one up, the others go to the bottom.
     low = mask & (~mask + ONE)
     ripple = mask + low
@@ -205,7 +205,7 @@ def enumerate_masks(first: Any, out: Any) -> Any:
 
 @compiled
 def shuffle(values: Any, state: Any) -> Any:
-    """Fisher-Yates in place (the modulo bias of 64 bits over an array is below 2^-30)."""
+    """Shuffle in place, by Fisher and Yates (the modulo bias of 64 bits over an array is below 2^-30)."""
     for i in range(values.size - 1, 0, -1):
         j = random_word(state) % U(i + 1)
         values[i], values[j] = values[j], values[i]

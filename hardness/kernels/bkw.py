@@ -22,7 +22,7 @@ SINE = np.sin(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
 
 @njit(cache=True, nogil=True)
 def unpack(words: Words, i: int, left: int, width: int, out: NDArray[np.int64]) -> None:
-    """Fields 0..left-1 of row i into `out` int64."""
+    """Put fields 0..left-1 of row i into `out` int64."""
     mask, step, per = np.uint64((1 << width) - 1), np.uint64(width), 64 // width
     c = 0
     for k in range(words.shape[1]):
@@ -35,7 +35,7 @@ def unpack(words: Words, i: int, left: int, width: int, out: NDArray[np.int64]) 
 
 @njit(cache=True, nogil=True)
 def pack(fields: NDArray[np.int64], left: int, width: int, words: Words, i: int) -> None:
-    """The inverse of `unpack`."""
+    """Put fields into row i: the inverse of `unpack`."""
     step, per = np.uint64(width), 64 // width
     c = 0
     for k in range(words.shape[1]):
@@ -59,7 +59,7 @@ def pack_rows(a: NDArray[np.int8], width: int, centre: int, words: Words) -> Non
 
 @njit(cache=True, nogil=True)
 def chosen(tokens: Words, mask: Words, places: NDArray[np.int64]) -> int:
-    """How many pairs of tokens (N, 2, W) differ, under `mask`, in the first bit only; `places` (N,) is which."""
+    """Return how many pairs of tokens (N, 2, W) differ, under `mask`, in the first bit only; `places` (N,) is which."""
     count = 0
     for i in range(tokens.shape[0]):
         other = (tokens[i, 0, 0] ^ tokens[i, 1, 0]) & mask[0] ^ np.uint64(1)
@@ -74,7 +74,7 @@ def chosen(tokens: Words, mask: Words, places: NDArray[np.int64]) -> int:
 def block_keys(
     words: Words, shape: Shape, block: int, signed: bool, keys: Words, minus: NDArray[np.bool_]
 ) -> None:
-    """keys (N,): a bijective mix of the last `block` coordinates, up to sign where `signed`; `minus` tells the sign."""
+    """Fill keys (N,): a bijective mix of the last `block` coordinates, up to sign if `signed`; `minus` is the sign."""
     left, width, centre = shape
     fields = np.empty(left, np.int64)
     for i in range(words.shape[0]):
@@ -150,7 +150,7 @@ def combine(
     out: Words,
     out_phases: Phases,
 ) -> int:
-    """Differences v - s v' of rows that share a key, each row with at most `cap` before it; returns how many."""
+    """Make differences v - s v' of rows that share a key, each row with at most `cap` before it; return how many."""
     a, b = np.empty(left, np.int64), np.empty(left, np.int64)
     made, start = 0, 0
     for i in range(order.size):
@@ -181,7 +181,7 @@ def combine(
 
 @njit(cache=True, nogil=True)
 def _turned(v: NDArray[np.int64], phase: Any, centre: int, theta: Phases) -> int:
-    """The entry of the tables of cosines that belongs to phase - v·θ: its top 12 bits of 32."""
+    """Return the entry of the tables of cosines that belongs to phase - v·θ: its top 12 bits of 32."""
     turned = np.int64(phase)
     for c in range(v.size):
         turned -= (v[c] - centre) * np.int64(theta[c])
@@ -198,7 +198,7 @@ def fold(
     g: int,
     table: NDArray[np.complex64],
 ) -> None:
-    """table (g^k,) += e^{i(phase - v·θ)} at the cell v mod g of the k `columns`."""
+    """Add to table (g^k,) e^{i(phase - v·θ)} at the cell v mod g of the k `columns`."""
     left, width, centre = shape
     v = np.empty(left, np.int64)
     for i in range(words.shape[0]):
@@ -215,7 +215,7 @@ def fold(
 def sums_by_value(
     words: Words, phases: Phases, shape: Shape, theta: Phases, out: NDArray[np.float64]
 ) -> None:
-    """out (left, values, 2) += cos and sin of phase - v·θ, by the value of each coordinate."""
+    """Add to out (left, values, 2) cos and sin of phase - v·θ, by the value of each coordinate."""
     left, width, centre = shape
     v = np.empty(left, np.int64)
     for i in range(words.shape[0]):

@@ -7,7 +7,7 @@ from hardness.kernels.bits import compiled
 
 @compiled
 def best_window(values: Any, length: Any, zeros: Any) -> Any:
-    """Closed window of `length` that holds most of `values` (sorted) and of `zeros` further values 0.
+    """Return the closed window of `length` that holds most of `values` (sorted) and of `zeros` further values 0.
 
     Returns (low end, number inside). An optimal window can be slid up until its low end is a value, so the
     maximum over the values (and 0) as low ends is the maximum over all windows. The first optimum is taken.
@@ -37,7 +37,7 @@ def best_window(values: Any, length: Any, zeros: Any) -> Any:
 
 @compiled
 def table_means(labels: Any, rows: Any, table: Any, out: Any) -> Any:
-    """out[i] = sum_u table[u, labels[rows[i], u]]; labels uint8 (N, U), table float64 (U, p)."""
+    """Fill out[i] = sum_u table[u, labels[rows[i], u]]; labels uint8 (N, U), table float64 (U, p)."""
     flat, p, width = table.ravel(), table.shape[1], labels.shape[1]
     for i in range(rows.size):
         row = labels[rows[i]]

@@ -126,7 +126,7 @@ def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end:
 
 @njit(cache=True)
 def rref_local(A: NDArray[np.int64], prime: int, modulus: int, columns: int) -> NDArray[np.int64]:
-    """Reduced row echelon form over Z/modulus, a power of `prime`, in place; returns the pivots.
+    """Bring A into reduced row echelon form over Z/modulus, a power of `prime`, in place; return the pivots.
 
     Pivots are units. In the local ring Z/ℓᵏ a unit pivot exists in a column whenever the rows left have full
     rank there mod ℓ, so a system with one solution is solved as over a field.

@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 from hardness.kernels.bits import popcount
 
 Words = NDArray[np.uint64]
+Sets = NDArray[np.int16]
 Integers = NDArray[np.int64]
 
 
-def subsets(n: int, h: int, count: int) -> NDArray[np.int16]:
+def subsets(n: int, h: int, count: int) -> Sets:
     """Return all `count` = C(n, h) ascending h-subsets of range(n), (count, h), in lexicographic order."""
     flat = chain.from_iterable(combinations(range(n), h))
     return np.fromiter(flat, np.int16, count * h).reshape(count, h)
 
 
-def sums(columns: Words, sets: NDArray[np.int16]) -> Words:
+def sums(columns: Words, sets: Sets) -> Words:
     """Return the XOR of the column words (n,) over each set (count, h)."""
     out = np.zeros(len(sets), dtype=np.uint64)
     for place in sets.T:
@@ -28,15 +29,9 @@ def sums(columns: Words, sets: NDArray[np.int16]) -> Words:
 
 @njit(cache=True)
 def first_match(
-    first: NDArray[np.int16],
-    second: NDArray[np.int16],
-    low: Integers,
-    high: Integers,
-    columns: Words,
-    target: Words,
-    limit: int,
+    first: Sets, second: Sets, low: Integers, high: Integers, columns: Words, target: Words, limit: int
 ) -> tuple[int, int, int]:
-    """The first pair (i, j), low[j] <= i < high[j], whose parity contradicts at most `limit` check rows.
+    """Return the first pair (i, j), low[j] <= i < high[j], whose parity contradicts at most `limit` check rows.
 
     `columns` (C, n) and `target` (C,) hold the check rows, 64 a word. Returns (-1, -1, pairs tested) if none
     does.
@@ -62,7 +57,7 @@ def first_match(
 
 @njit(cache=True)
 def collisions(rows: Words, shift: int, limit: int) -> Words:
-    """Sums of pairs of rows that agree from bit `shift` up, at most `limit`; `rows` must be sorted (LF2)."""
+    """Return sums of pairs of rows that agree from bit `shift` up, at most `limit`; `rows` must be sorted (LF2)."""
     out = np.empty(limit, dtype=np.uint64)
     count = 0
     start = 0
