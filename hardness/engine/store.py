@@ -213,10 +213,6 @@ class Store:
         """Identities of the tasks that have been run."""
         return {identity.hex() for (identity,) in self._db.execute("SELECT identity FROM trials")}
 
-    def planned(self) -> int:
-        """How many tasks are planned."""
-        return int(self._db.execute("SELECT count(*) FROM plan").fetchone()[0])
-
     def counts(self) -> dict[str, int]:
         """Trials by status, in the order of `STATUSES`; statuses without a trial are absent."""
         counted = Counter(

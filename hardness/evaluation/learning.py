@@ -135,6 +135,7 @@ def learn(
     )
     tell = progress or (lambda line: None)
     streamed = is_streamed(learner)
+    heads_known: int | None
     if isinstance(target, Instance):
         size = _counted(count, test)
         judged = _of_instance(target, size, test, sampling, streamed, tell)

@@ -30,21 +30,6 @@ VERDICTS = (
     "condition",
     "certified_radius",
 )
-# What an attack needed, and what it predicted, as far as it says: figures of `Recovery.detail`.
-WORK = (
-    "predicted_seconds",
-    "forecast_seconds",
-    "log2_expected_tries",
-    "tries",
-    "trials",
-    "rounds",
-    "steps",
-    "log2_rows",
-    "block_size",
-    "log2_nodes",
-    "halves",
-    "method",
-)
 
 
 @dataclass(frozen=True)
@@ -183,13 +168,12 @@ class LearnerAdapter:
         return self.meter.reference_seconds()
 
 
-class AttackAdapter:
+class AttackAdapter(LearnerAdapter):
     """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
 
-    streamed = False
-
     def __init__(self, solver: Solver, seed: int, allowance: float | None = None) -> None:
-        self.attack, self.seed, self.meter = solver.thing, seed, Meter(allowance)
+        self.streamed, self.meter = False, Meter(allowance)
+        self.attack, self.seed = solver.thing, seed
         self.public, self.budget = solver.options["public"], solver.options.get("budget")
         self.outcome: dict[str, Any] = {}
 
@@ -201,11 +185,8 @@ class AttackAdapter:
         except InputError as error:
             raise TrialEnded("refused", str(error), kind="InputError") from error
         self.outcome = plain(outcome)
-        detail = self.outcome["detail"]
-        work = {name: detail[name] for name in WORK if name in detail}
-        self.figures = work | {"seconds": round(self.meter.seconds, 3), "examples": outcome.samples_used}
         if outcome.secret is None:
-            raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.figures)
+            raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.work())
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
         """Return noiseless labels (n, k, d) under the secret found."""
@@ -218,18 +199,11 @@ class AttackAdapter:
         return self.outcome
 
     def work(self) -> dict[str, Any]:
-        """Return what it needed: processor seconds, examples, and of `WORK` what it states."""
-        return self.figures
-
-    def reference_seconds(self) -> float:
-        """Return the CPU time it has spent, over that of the reference kernel."""
-        return self.meter.reference_seconds()
+        """Return what it needed: processor seconds and examples."""
+        return {"seconds": round(self.meter.seconds, 3), "examples": self.outcome["samples_used"]}
 
 
-Adapter = LearnerAdapter | AttackAdapter
-
-
-def adapted(solver: Solver, seed: int, allowance: float | None = None) -> Adapter:
+def adapted(solver: Solver, seed: int, allowance: float | None = None) -> LearnerAdapter:
     """Return the solver that plain data name, in this process."""
     kind = AttackAdapter if solver.kind == "attack" else LearnerAdapter
     return kind(solver, seed, allowance)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
 from hardness.evaluation.limits import THREADS, WAITING, alarm, die_with_parent
-from hardness.evaluation.solver import Adapter, Solver, adapted, plain
+from hardness.evaluation.solver import LearnerAdapter, Solver, adapted, plain
 
 MEMORY = 0.8  # share of the memory that is free at the start, which a worker may have
 LOOK_SECONDS = 0.2  # between two looks whether the worker still lives
@@ -186,7 +186,7 @@ def _load_optimizers() -> None:
 @contextmanager
 def opened(
     solver: Solver, seed: int, deadline: float, threads: int = 1, allowance: float | None = None
-) -> Iterator[Adapter | Worker]:
+) -> Iterator[LearnerAdapter | Worker]:
     """Open a solver, until `deadline` on the monotonic clock: a built-in one here under an alarm, others in a worker.
 
     Beyond an `allowance` of reference seconds (`hardness.evaluation.limits`) it raises `TrialEnded` (budget).

@@ -128,10 +128,6 @@ class Instance:
     def examples(
         self, count: int, seed: int, start: int = 0, fair: bool = False, *, lean: Literal[True]
     ) -> LeanExamples: ...
-    @overload
-    def examples(
-        self, count: int, seed: int, start: int = 0, fair: bool = False, *, lean: bool
-    ) -> Examples | LeanExamples: ...
     def examples(
         self, count: int, seed: int, start: int = 0, fair: bool = False, lean: bool = False
     ) -> Examples | LeanExamples:
@@ -206,7 +202,8 @@ class Instance:
         # A lean chunk stays in the second-level cache, about 1 MB at d = 64; of the others most time goes into Y.
         size = CHUNK // 8 if lean else CHUNK
         for start in range(0, count, size):
-            yield self.examples(min(size, count - start), seed, start, lean=lean)
+            part = min(size, count - start)
+            yield self.examples(part, seed, start, lean=True) if lean else self.examples(part, seed, start)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
         """What may stand beside examples: parameters, label offsets and the sampling seed.
