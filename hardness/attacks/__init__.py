@@ -6,7 +6,7 @@ An attack is a function ``attack(X, Y, public, *, budget, seed) -> Recovery`` re
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,8 @@ class Recovery:
 
     def _repr_html_(self) -> str:
         figures = {name: value for name, value in self.detail.items() if isinstance(value, int | float | str)}
-        named = (
-            {name: str(value) for name, value in self.secret.items()}
-            if self.secret
-            else {"secret": "none found"}
-        )
+        secret: dict[str, Any] = self.secret or {"secret": "none found"}
+        named = {name: str(value) for name, value in secret.items()}
         cost = {"examples used": self.samples_used, "seconds": self.seconds}
         return table(f"Attack: {self.status}", {**named, **cost, **figures})
 
@@ -54,16 +51,5 @@ class Recovery:
         return cls("refused", None, 0, detail={"reason": reason, **detail})
 
 
-class Attack(Protocol):
-    """An entry point of `hardness.attacks`."""
-
-    def __call__(
-        self,
-        X: NDArray[np.int8],
-        Y: NDArray[np.float64],
-        public: Public,
-        *,
-        budget: int | None = None,
-        seed: int = 0,
-        progress: Progress | None = None,
-    ) -> Recovery: ...
+# attack(X (N, 2, d) int8, Y (N, 2, d), public, *, budget=None, seed=0, progress=None)
+Attack = Callable[..., Recovery]

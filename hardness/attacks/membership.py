@@ -10,6 +10,7 @@ new, and the heads are those of the columns before.
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from math import ceil, log, log2
 from time import perf_counter
@@ -107,11 +108,7 @@ def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | N
     that no known sum splits waits until more is known. The answer is right where the oracle's are, as no other agrees
     (theory 2.9).
     """
-    q, p, n = hidden.q, hidden.p, oracle.shape[1] - 1
-
-    def level(places: list[int]) -> int:
-        return _level(oracle, hidden, places)
-
+    q, p, n, level = hidden.q, hidden.p, oracle.shape[1] - 1, partial(_level, oracle, hidden)
     head = _head(level, n, q, p, rng)
     if head is None:
         return None
