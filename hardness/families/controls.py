@@ -131,16 +131,14 @@ class Nested(Family):
     def certificate(self, teacher: NestedGadget) -> dict[str, Any]:
         """Return what is proved: every shown label is exactly A ± 1 by theorem 1.2, A_i and C_i in column i."""
         parities = (teacher, *teacher.blocks)
-        offsets = {f"A_{i}": block.offset for i, block in enumerate(teacher.blocks, 1)}
-        gates = {f"C_{i}": block.gate for i, block in enumerate(teacher.blocks, 1)}
         return {
             "method": "theorem 1.2, exact over Q, for every shown parity",
             "blocks": " + ".join(map(str, self.blocks)),
             "beta": teacher.beta,
             "A": teacher.offset,
             "C": teacher.gate,
-            **offsets,
-            **gates,
+            **{f"A_{i}": block.offset for i, block in enumerate(teacher.blocks, 1)},
+            **{f"C_{i}": block.gate for i, block in enumerate(teacher.blocks, 1)},
             "max_abs_coefficient": max(float(np.abs(one.coefficients).max()) for one in parities),
             "error_mass": 0.0,
         }

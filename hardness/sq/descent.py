@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import check_tolerance
-from hardness.sq.game import oracle_of
+from hardness.sq.game import oracle_of, seed_sequence
 from hardness.sq.oracle import Null, Oracle, OutOfQueries
 from hardness.sq.queries import Tables, bit_products
 
@@ -61,7 +61,7 @@ def descend(
             f"a gradient is a mean over all sign vectors here, up to d = {LARGEST_DIM}; lower --dim"
         )
     check_tolerance(tolerance)
-    drawing, answering = map(np.random.default_rng, _root(seed).spawn(2))
+    drawing, answering = map(np.random.default_rng, seed_sequence(seed).spawn(2))
     kind = oracle_of(oracle)
     hides = not kind.adversary or issubclass(kind, Null)
     live = concepts.masks(int(drawing.integers(concepts.size)), 1) if hides else concepts.masks()
@@ -75,10 +75,6 @@ def descend(
     except OutOfQueries:
         pass
     return Descent("budget", judge.ledger.queries, taken, tolerance, error)
-
-
-def _root(seed: int | SeedSequence) -> SeedSequence:
-    return seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
 
 
 def _asked(oracle: Oracle, tolerance: float) -> Correlations:
