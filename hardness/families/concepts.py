@@ -15,8 +15,7 @@ from hardness.gadgets import modular
 from hardness.gadgets.coefficients import Kind, public_vectors
 from hardness.io.fields import whole
 
-ENUMERATED = 2**28  # labels of a class on every input, or on a sample: bytes
-DRAWN = 2**16  # inputs of a sample
+ENUMERATED = 2**28  # labels of a class on every input: bytes
 LISTED = 2**11  # concepts whose Gram matrix is decomposed: seconds
 
 
@@ -188,8 +187,8 @@ class ListedConcepts(ABC):
     ...         return [{"place": np.array(j)} for j in range(3)]
     ...     def values(self, secret, v):
     ...         return v[:, secret["place"]]
-    >>> Dictators().size, Dictators().table.shape, Dictators().exact
-    (3, (3, 8), True)
+    >>> Dictators().size, Dictators().table.shape
+    (3, (3, 8))
     """
 
     kind: ClassVar[str] = "listed"
@@ -208,18 +207,10 @@ class ListedConcepts(ABC):
     def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[Any]:
         return np.asarray(self.values(secret, (X[:, 0] * X[:, 1])[:, 1 : self.n + 1]))
 
-    @property
-    def exact(self) -> bool:
-        """Whether `table` holds every input; else a sample of them."""
-        return self.n < 63 and len(self.secrets()) * 2**self.n <= ENUMERATED
-
     @cached_property
     def inputs(self) -> NDArray[np.int8]:
-        """Sign vectors (inputs, n): all 2^n, or a sample by a fixed seed."""
-        if self.exact:
-            return (1 - 2 * (np.arange(2**self.n)[:, None] >> np.arange(self.n) & 1)).astype(np.int8)
-        signs = np.random.default_rng(0).integers(0, 2, (DRAWN, self.n), dtype=np.int8)
-        return np.asarray(1 - 2 * signs, dtype=np.int8)
+        """All sign vectors, (2^n, n)."""
+        return (1 - 2 * (np.arange(2**self.n)[:, None] >> np.arange(self.n) & 1)).astype(np.int8)
 
     @cached_property
     def table(self) -> NDArray[np.int8]:
@@ -230,8 +221,8 @@ class ListedConcepts(ABC):
         secrets = self.secrets()
         if not secrets:
             raise InputError(f"{type(self).__name__} lists no secrets")
-        if len(secrets) * min(2**self.n, DRAWN) > ENUMERATED:
-            raise InputError(f"{len(secrets)} concepts are too many to list on {DRAWN} inputs; list fewer")
+        if len(secrets) * 2**self.n > ENUMERATED:
+            raise InputError(f"{len(secrets)} concepts are too many to list on 2^{self.n} inputs; list fewer")
         rows = [np.asarray(self.values(secret, self.inputs)) for secret in secrets]
         for row in rows:
             if row.shape != (len(self.inputs),) or not (np.abs(row) == 1).all():

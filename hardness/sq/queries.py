@@ -307,19 +307,10 @@ class LevelTable:
 
 @dataclass(frozen=True)
 class LabelTable:
-    """phi = b(v) y 1{z_0 != 0} on a listed class: a table b over all its inputs. Its mean under S is <b, f_S>/2.
-
-    Raises `InputError` where the inputs of the class are a sample.
-    """
+    """phi = b(v) y 1{z_0 != 0} on a listed class: a table b over all its inputs. Its mean under S is <b, f_S>/2."""
 
     concepts: ListedConcepts
     table: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        if not self.concepts.exact:
-            raise InputError(
-                f"{self.concepts.label}: games need all 2^{self.concepts.n} inputs, too many to list here"
-            )
 
     @property
     def peak(self) -> float:

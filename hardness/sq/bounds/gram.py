@@ -1,8 +1,7 @@
 """Lower bounds for classes of one's own, by the largest eigenvalue of their Gram matrix (theory 2.8)."""
 
-from dataclasses import dataclass
 from functools import cache
-from math import ceil, log, sqrt
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,46 +10,24 @@ from hardness.errors import InputError
 from hardness.families.concepts import LISTED, ListedConcepts
 from hardness.sq.bounds.floors import check_tolerance
 
-DOUBT = 1e-9  # probability with which either end of an interval from a sample is wrong
 CHUNK = 2**22  # labels that are multiplied at once; products of so many are exact in single precision
-POWERS = 50
 SOURCES = {
     "window": "best-window adversary: 8 tau^2 (N - 1)/lambda of the Gram matrix of the class, theory 2.8, proved here",
     "strict": "the same in integers: ceil((N - 1)/(ceil(lambda/(8 tau^2)) - 1)), theory 2.8",
 }
 
 
-@dataclass(frozen=True)
-class Eigenvalue:
-    """The largest x' Gamma x over unit vectors x orthogonal to the constant one lies between `low` and `high`.
-
-    `exact`: over all inputs, up to rounding. Else from a sample, each end wrong with probability at most `DOUBT`.
-    """
-
-    low: float
-    high: float
-    exact: bool
-
-
 @cache
-def eigenvalue(concepts: ListedConcepts) -> Eigenvalue:
-    """Return lambda of a class, exact or from a sample (theory 2.8). Raises `InputError` beyond 2,048 concepts."""
-    size, inputs = concepts.table.shape
+def eigenvalue(concepts: ListedConcepts) -> tuple[float, float]:
+    """Return an interval that holds lambda of a class (theory 2.8): the decomposition errs by less than its half.
+
+    Raises `InputError` beyond 2,048 concepts.
+    """
+    size = concepts.size
     if size > LISTED:
         raise InputError(f"the Gram matrix of {size} concepts is not decomposed; list at most {LISTED}")
-    top = float(np.linalg.eigvalsh(_centred(concepts.table))[-1])
-    if concepts.exact:
-        slack = 1e-10 * size  # what the decomposition may be wrong by
-        return Eigenvalue(max(0.0, top - slack), top + slack, True)
-    width = sqrt(2 * size * log(1 / DOUBT) / inputs)
-    high = (width / 2 + sqrt(width**2 / 4 + top)) ** 2
-    half = inputs // 2
-    good = _direction(_centred(concepts.table[:, :half]))
-    shown = float(good @ _centred(concepts.table[:, half:]) @ good)
-    width = sqrt(2 * size * log(1 / DOUBT) / (inputs - half))
-    excess = 2 * size * log(1 / DOUBT) / (3 * (inputs - half))
-    low = max(0.0, (sqrt(width**2 + 4 * max(0.0, shown - excess)) - width) / 2) ** 2
-    return Eigenvalue(low, min(high, float(size)), False)
+    top, slack = float(np.linalg.eigvalsh(_centred(concepts.table))[-1]), 1e-10 * size
+    return max(0.0, top - slack), top + slack
 
 
 def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -66,22 +43,13 @@ def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
     return np.asarray(gram - means - means[:, None] + means.mean())
 
 
-def _direction(gram: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a unit vector near the top eigenvector, by a few powers of the matrix."""
-    x = np.random.default_rng(0).standard_normal(len(gram))
-    for _ in range(POWERS):
-        x = gram @ x
-        x /= np.linalg.norm(x)
-    return np.asarray(x)
-
-
 def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, float]:
     """Return the queries that any strategy needs against the window, by name; absent where nothing is proved.
 
     `window`: 8 tau^2 (N - 1)/lambda, for certain identification; `strict`: in integers (theory 2.8).
     """
     check_tolerance(tolerance)
-    size, top = concepts.size, eigenvalue(concepts).high
+    size, top = concepts.size, eigenvalue(concepts)[1]
     if size == 1 or top <= 0:
         return {}
     lost = ceil(top / (8 * tolerance**2)) - 1
@@ -91,4 +59,4 @@ def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, float]:
 
 def identifiable(concepts: ListedConcepts, tolerance: float) -> bool | None:
     """Return False where lambda proves that no query loses any concept, None where that is not known."""
-    return False if concepts.size > 1 and eigenvalue(concepts).high <= 8 * tolerance**2 else None
+    return False if concepts.size > 1 and eigenvalue(concepts)[1] <= 8 * tolerance**2 else None
