@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from head_limited import head_limited_parity
 from theorem_b import distance, separation
 from theory_page import ROOT, SECTIONS, characters, near, table
 
 from hardness.attacks.cost import low_degree_rows
 from hardness.gadgets import sharp
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.bounds.parity import head_limited_parity, top_eigenvalue
+from hardness.sq.bounds.parity import top_eigenvalue
 from learner.studies.switches.bounds import bias_interval, biased_bound
 
 

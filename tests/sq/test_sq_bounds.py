@@ -5,6 +5,7 @@ from math import ceil, log2, sqrt
 
 import numpy as np
 import pytest
+from head_limited import head_limited_parity
 from theory_page import table
 from window import window_loss
 
@@ -220,7 +221,7 @@ def test_krawtchouk_coefficients_by_brute_force(s: int, m: int) -> None:
     v = np.arange(1 << s, dtype=np.uint64)
     weight = np.bitwise_count(v).astype(int)
     h = (-1.0) ** np.clip(weight, (s - m) // 2, (s - m) // 2 + m)
-    error, coefficients = dimension.head_limited_parity(s, m)
+    error, coefficients = head_limited_parity(s, m)
     assert np.mean((h - (-1.0) ** weight) ** 2) == float(error)
     for k, value in enumerate(coefficients):
         chi = 1 - 2.0 * (np.bitwise_count(v & np.uint64((1 << k) - 1)) & 1)
