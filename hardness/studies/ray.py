@@ -30,10 +30,7 @@ REACH, TOLERANCE = 10**8, 0.1  # sets at most; of the games
 GAMES = {"sign-batch": REACH, "flat": 5000}  # strategies, and the sets up to which each is played
 FAMILIES = {"parity": "hidden sets", "random-diagonal": "random layers"}
 RUNS = 3
-STREAMED_CAP, FITTED_CAP = (
-    2_000_000,
-    4096,
-)  # examples, of learners that see each once and that are fitted anew
+STREAMED_CAP, FITTED_CAP = 2_000_000, 4096  # examples, seen once or fitted anew
 COLUMNS = (
     *("heads", "dim", "concepts", "what", "name", "layer", "cost", "unit"),
     *("low", "high", "censored", "runs", "ended", "tolerance"),
@@ -45,14 +42,8 @@ def _no_grid(quick: bool) -> list[Task]:
     raise InputError("a ray is run by `hardness ray C --heads 2,3,4`")
 
 
-STUDY = Study(
-    NAME,
-    "How does cost grow with the number of heads?",
-    _no_grid,
-    lambda task: 5.0,
-    solving_cost,
-    guard=600.0,
-)
+QUESTION = "How does cost grow with the number of heads?"
+STUDY = Study(NAME, QUESTION, _no_grid, lambda task: 5.0, solving_cost, guard=600.0)
 
 
 def folder_of(ratio: int | None, dim: int | None = None) -> Path:

@@ -101,13 +101,11 @@ def _rounding(quick: bool) -> list[Task]:
 
 def _blocks(quick: bool) -> list[Task]:
     """Return games of theorem D's strategy, on classes that grow."""
-    wanted = list(product(BLOCKS_AMONG[: 1 if quick else None], BLOCKS_AT))
-    return [task for n, tau in wanted for task in _block_games(n, tau)]
-
-
-def _block_games(n: int, tau: float) -> list[Task]:
-    params = {"dim": n + 1, "heads": BLOCKS_OF, "gadget": "diag"}
-    return _games("parity", params, "blocks", tau, 2 * comb(n, BLOCKS_OF) + 64, 1)
+    games = []
+    for n, tau in product(BLOCKS_AMONG[: 1 if quick else None], BLOCKS_AT):
+        params = {"dim": n + 1, "heads": BLOCKS_OF, "gadget": "diag"}
+        games += _games("parity", params, "blocks", tau, 2 * comb(n, BLOCKS_OF) + 64, 1)
+    return games
 
 
 def _games(
