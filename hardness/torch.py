@@ -29,12 +29,7 @@ BLOCK = 4096  # examples that a worker makes at a time where no batch is given
 
 
 def stream(
-    instance: Instance,
-    seed: int,
-    lean: bool = False,
-    *,
-    count: int | None = UNSAID,
-    batch: int | None = None,
+    instance: Instance, seed: int, lean: bool = False, *, count: int | None = UNSAID, batch: int | None = None
 ) -> "torch.utils.data.IterableDataset[Batch]":
     """An `IterableDataset` of the examples that `instance.examples(count, seed)` holds; `count` None has no end.
 

@@ -9,18 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import (
-    attack,
-    instances,
-    learn,
-    literature,
-    plot,
-    questions,
-    sq,
-    sq_learn,
-    study,
-    suite,
-)
+from hardness.cli import attack, instances, learn, literature, plot, questions, sq, sq_learn, study, suite
 from hardness.cli.common import MARKUP, emit
 from hardness.errors import InputError
 from hardness.io.texts import sanitize

@@ -32,8 +32,7 @@ Name = Annotated[
 Examples = Annotated[
     Path,
     typer.Argument(
-        help="Examples of `hardness sample`, or the public folder of a challenge.",
-        metavar="E.npz",
+        help="Examples of `hardness sample`, or the public folder of a challenge.", metavar="E.npz"
     ),
 ]
 

@@ -101,8 +101,7 @@ def nondegenerate(
     size = float(np.sqrt(np.mean(instance.examples(2000, seed + 1).Y ** 2)))
     made = student(heads=heads, random_state=seed % 2**32)
     estimates = chain(
-        made.by_averages(ask, tokens, dim, size, tolerance),
-        made.heads_by_averages(ask, tokens, dim, size),
+        made.by_averages(ask, tokens, dim, size, tolerance), made.heads_by_averages(ask, tokens, dim, size)
     )
     fields = judged(estimates, ask, tokens) | {"seed": seed}
     lines = [

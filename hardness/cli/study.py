@@ -39,8 +39,7 @@ Name = Annotated[
     ),
 ]
 Out = Annotated[
-    Path | None,
-    typer.Option(help="Folder for rows and dashboard; default out/NAME.", rich_help_panel=OUTPUT),
+    Path | None, typer.Option(help="Folder for rows and dashboard; default out/NAME.", rich_help_panel=OUTPUT)
 ]
 Shard = Annotated[
     str | None,

@@ -1,7 +1,7 @@
 """Commands on the suite: list, show, make, check."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,11 +25,6 @@ def register(parent: typer.Typer) -> None:
     parent.add_typer(app, name="suite", rich_help_panel=EXPERIMENTS)
 
 
-def _fields(entry: "Entry") -> dict[str, Any]:
-    names = ("name", "tier", "family", "params", "log2_concepts", "predicted", "digest")
-    return {name: getattr(entry, name) for name in names}
-
-
 @app.command("list")
 def list_(
     tier: Annotated[str | None, typer.Option(help="Only this tier: easy, frontier or open.")] = None,
@@ -43,7 +38,7 @@ def list_(
 
     entries = suite.tier(tier)
     lines = [f"{each.name:26} {each.tier:9} {_size(each)}" for each in entries]
-    emit(as_json, {"instances": [_fields(each) for each in entries]}, lines)
+    emit(as_json, {"instances": [vars(each) for each in entries]}, lines)
 
 
 def _size(entry: "Entry") -> str:
@@ -68,7 +63,7 @@ def show(name: Name, as_json: Json = False) -> None:
         f"tier {entry.tier}: {suite.TIERS[entry.tier]}",
         _size(entry),
     ]
-    emit(as_json, _fields(entry), [*lines, f"sha256 {entry.digest}"])
+    emit(as_json, vars(entry), [*lines, f"sha256 {entry.digest}"])
 
 
 @app.command()
@@ -87,7 +82,7 @@ def make(
     refuse_existing(out, force)
     entry, instance = suite.entry(name), suite.instance(name)
     instance.save(out, force)
-    emit(as_json, {**_fields(entry), "out": str(out)}, [f"wrote {out}"])
+    emit(as_json, {**vars(entry), "out": str(out)}, [f"wrote {out}"])
 
 
 @app.command()

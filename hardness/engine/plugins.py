@@ -126,11 +126,7 @@ def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, nam
         here = [task for task in here if task.solver["kind"] != "learner"]
     added: dict[str, Task] = {}
     for task in here:
-        solver = {
-            **task.solver,
-            kind: name,
-            **({"params": {}} if "params" in task.solver else {}),
-        }
+        solver = {**task.solver, kind: name, **({"params": {}} if "params" in task.solver else {})}
         place = Task(task.family, task.params, {**solver, kind: ""}, {}, task.repetition)
         added.setdefault(place.identity, replace(task, solver=solver))
     return list(added.values())

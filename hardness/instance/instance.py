@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 from hardness import families
 from hardness.errors import InputError
 from hardness.examples import Examples, InformativeExamples, InformativeRows, LeanExamples, open_pairs
-from hardness.families.base import (
-    UNSTATED,
-    Family,
-    Secret,
-    Teacher,
-    disagreement,
-)
+from hardness.families.base import UNSTATED, Family, Secret, Teacher, disagreement
 from hardness.gadgets.coefficients import Gadget, gated
 from hardness.io.fields import whole
 from hardness.io.files import replacing

@@ -275,10 +275,7 @@ def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(tmp_pa
         )
     with zipfile.ZipFile(tmp_path / "claims.npz", "w") as archive:
         archive.write(tmp_path / "claims.npy", "X.npy")
-    check_refused(
-        run_command(f"attack gaussian {tmp_path}/claims.npz"),
-        "is not an .npz archive of the lab",
-    )
+    check_refused(run_command(f"attack gaussian {tmp_path}/claims.npz"), "is not an .npz archive of the lab")
 
 
 LIAR = """

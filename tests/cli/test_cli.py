@@ -117,11 +117,7 @@ def test_help_imports_no_more_than_the_family_it_is_about():
     heavy |= {"hardness.families.parity"}
     commands = ("--help", "generate --help", "estimate --help", "study run --help", "generate parrity")
     assert not heavy & imported_by(*commands)
-    others = {
-        "hardness.families.rounding",
-        "hardness.families.nondegenerate",
-        "hardness.families.controls",
-    }
+    others = {"hardness.families.rounding", "hardness.families.nondegenerate", "hardness.families.controls"}
     assert not others & imported_by("generate parity --help", "estimate parity --help")
 
 
@@ -193,11 +189,7 @@ def test_an_unknown_name_is_one_short_line(line):
 
 @pytest.mark.parametrize(
     ("typed", "name"),
-    [
-        ("gen", "generate"),
-        ("estimate ro", "rounding"),
-        ("suite make nice-m2-d8-0", "nice-m2-d8-0"),
-    ],
+    [("gen", "generate"), ("estimate ro", "rounding"), ("suite make nice-m2-d8-0", "nice-m2-d8-0")],
 )
 def test_the_shell_completes_commands_and_names(typed, name):
     line = f"hardness {typed}"

@@ -16,8 +16,7 @@ def kernel(X: Array, Z: Array, degree: int) -> Array:
 
 # C.1: degree 2 alone ends at .89 of the variance, since it cannot tell A from its tie; degree 1 beside it removes that.
 @pytest.mark.parametrize(
-    ("size", "degrees", "low", "high"),
-    [(1, [2], 0.85, 0.92), (1, [1, 2], 0.999, 1), (2, [1, 2], 0.999, 1)],
+    ("size", "degrees", "low", "high"), [(1, [2], 0.85, 0.92), (1, [1, 2], 0.999, 1), (2, [1, 2], 0.999, 1)]
 )
 def test_the_tie_of_the_keys(size: int, degrees: list[int], low: float, high: float) -> None:
     rng = np.random.default_rng(size)

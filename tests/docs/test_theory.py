@@ -191,10 +191,7 @@ def test_batches_and_their_prices():
             N = comb(d - 1, s)
             assert [
                 near(x, y) for x, y in zip(cell.split(", "), (log2(N), log2(0.02 * (N - 1))), strict=True)
-            ] == [
-                1,
-                1,
-            ]
+            ] == [1, 1]
 
 
 @pytest.mark.parametrize("K", [3, 5, 7, 9])
