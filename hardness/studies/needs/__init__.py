@@ -86,8 +86,8 @@ STEPS = 16  # of a factor of two in the tolerance, where a least price is sought
 FINE = tuple(2.0 + (i + 0.5) / STEPS for i in range(round((FINEST - 2) * STEPS)))
 # What q queries at τ cost in examples: fresh ones for each, or one sample for all
 PRICES: dict[str, Callable[[float, float], float]] = {
-    "q/τ², fresh examples": lambda q, tau: q / tau**2,
-    "max(q, 1/τ²), one sample": lambda q, tau: max(q, tau**-2),
+    "q/τ²": lambda q, tau: q / tau**2,
+    "max(q, 1/τ²)": lambda q, tau: max(q, tau**-2),
 }
 # Of q/τ² >= 8(N-1), what each price exceeds: max(q, 1/τ²)² is at least q/τ².
 ROOTS = dict(zip(PRICES.values(), (1.0, 1 / 2), strict=True))
