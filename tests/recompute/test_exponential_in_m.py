@@ -18,14 +18,14 @@ Cell = tuple[int, int, int]  # m, d, heads of the learner
 
 
 @cache
-def runs(series: str, arm: str = "hidden set") -> dict[Cell, list[dict[str, str]]]:
-    """The runs that ended of every cell with nine of them."""
+def runs(series: str, arm: str = "hidden set", least: int = 9) -> dict[Cell, list[dict[str, str]]]:
+    """The runs that ended of every cell with nine of them, or as many as asked."""
     cells = defaultdict(list)
     for row in rows(NAME, solver_kind="diagonal", solver_series=series, solver_arm=arm):
         if row["status"] != "planned":
             place = row["params.heads"], row["params.dim"], row["solver.params.heads"]
             cells[tuple(map(int, place))].append(row)
-    return {cell: some for cell, some in cells.items() if len(some) >= 9}
+    return {cell: some for cell, some in cells.items() if len(some) >= least}
 
 
 def median(some: list[dict[str, str]]) -> tuple[float, bool]:
@@ -95,6 +95,17 @@ def test_examples_as_a_power_of_n(name: str, width: int) -> None:
     k = slope([log(comb(d - 1, m)) for m, d, _ in kept], [log(some[cell]) for cell in kept])
     said = summary(NAME)["numbers"]["exponent"][name][str(width)]
     assert [said["value"], said["low"], said["high"]] == pytest.approx(k, rel=6e-3)
+
+
+def test_the_factor_with_the_cell_of_few_runs() -> None:
+    (cell,) = [cell for cell, some in runs("default", least=1).items() if len(some) < 9]
+    assert cell == (7, 56, 64)
+    few = runs("default", least=1)[cell]
+    assert [row["status"] for row in few] == ["solved"] * 2
+    best = cheapest("hidden set") | {cell: median(few)[0]}
+    line = [place for place in best if place[0] >= 3 and place[1:] == (8 * place[0], 64)]
+    factor = exp(slope([float(m) for m, *_ in line], [log(best[place]) for place in line])[0])
+    assert summary(NAME)["numbers"]["few"] == {"cells": 1, "factor": pytest.approx(factor, rel=6e-3)}
 
 
 def test_the_factor_a_head_of_hidden_sets_and_of_controls() -> None:

@@ -218,18 +218,18 @@ LEAST = 9  # runs of a median
 TESTED = 7  # the largest m for which the lottery was tested before
 
 
-def medians(rows: "DataFrame") -> "DataFrame":
+def medians(rows: "DataFrame", least: int = LEAST) -> "DataFrame":
     """Return a line per arm, series, m, d and width: the median of examples, its range, and whether it is a bound.
 
     `clock` is how many examples were read in all runs before the first head held S, or the run ended, and `tickets` how
-    many runs saw one. Cells of the plan of which fewer than nine runs have ended are left out.
+    many runs saw one. Cells of the plan of which fewer than `least` runs have ended are left out.
     """
     import pandas as pd
 
     runs = rows[(rows.kind == "diagonal") & (rows.status != "planned")]
     lines = []
     for (arm, series, m, d, width), cell in runs.groupby(["arm", "series", "heads", "dim", "params.heads"]):
-        if "plan" in cell and len(cell) < LEAST:
+        if "plan" in cell and len(cell) < least:
             continue
         costs = cell.cost.astype(float)
         middle = median(costs.tolist(), (cell.status != "solved").tolist())
@@ -370,6 +370,12 @@ def factor_of(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, 
     return factor(chosen) if (~chosen.bound).sum() > 2 else None
 
 
+def steepness(cells: "DataFrame", arm: str) -> list[float]:
+    """Return the factors a head of an arm along all rays and widths."""
+    found = (factor_of(cells, arm, width, line) for line in RAYS for width in WIDTHS)
+    return [factor["value"] for factor in found if factor]
+
+
 def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "DataFrame":
     """Return a line per line of cells and width: the factor a head of the arms, with intervals."""
     import pandas as pd
@@ -401,10 +407,8 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     default, best = cells[cells.series == DEFAULT], cheaper(cells)
     hard = of(default, HARD)
     outcome, lots, work = outcome_of_laws(rows, hard), hazards(with_tickets(hard, rows)), worked(hard)
-    steep = {
-        arm: [at["value"] for line in RAYS for width in WIDTHS if (at := factor_of(best, arm, width, line))]
-        for arm in (HARD, *CONTROLS)
-    }
+    steep = {arm: steepness(best, arm) for arm in (HARD, *CONTROLS)}
+    begun = medians(rows, 1)
     places = {tuple(place) for place in fixed["tuned"]}
     tuned = best[[place in places for place in zip(best.m, best.d, strict=True)]]
     slower = [
@@ -424,6 +428,10 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "hidden": rounded(min(steep[HARD])),
             "most": rounded(max(steep[HARD])),
             "control": rounded(max(value for arm in CONTROLS for value in steep[arm])),
+        },
+        "few": {
+            "cells": int((begun.runs < LEAST).sum()),
+            "factor": rounded(max(steepness(cheaper(begun), HARD))),
         },
         "exponent": {"tuned": exponents(tuned), "default": exponents(sparse(default))},
         "law": {
