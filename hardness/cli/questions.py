@@ -67,17 +67,17 @@ def ray(
     """Ask how cost grows with the number of heads: proved floor, strategies, elimination and learners side by side.
 
     Name C for d = C m, or --dim D for a fixed d. Learners meet hidden sets and random layers of the same form.
-    In Python `hardness.ray(4, heads=[2, 3, 4])` gives the same as a table.
+    In Python `hardness.ray(4, heads=[2, 3, 4])` gives the same table as a data frame.
 
     Example: hardness ray 4 --heads 2,3,4 --learner diagonal --out rays
     """
-    from hardness.studies.ray import LEARNER, STUDY, about_of, folder_of, places_of, tasks_at
+    from hardness.studies.ray import LEARNER, STUDY, about_of, folder_of, places_of, tasks_at, text_of
 
     if (ratio is None) == (dim is None):
         raise InputError("name C for a ray d = C m, or --dim D for a fixed d, and not both")
     tasks = tasks_at(places_of(_numbers(heads), ratio, dim), learner or [LEARNER], width)
     about = about_of(how.seed, ratio, dim)
-    carry_out(STUDY, about, tasks, out or folder_of(ratio, dim), how, typed(context))
+    carry_out(STUDY, about, tasks, out or folder_of(ratio, dim), how, typed(context), text=text_of)
 
 
 @with_how

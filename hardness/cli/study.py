@@ -26,6 +26,7 @@ from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
 
 if TYPE_CHECKING:
+    from hardness.engine.outcome import Row
     from hardness.engine.study import Study
     from hardness.engine.task import Task
 
@@ -202,8 +203,12 @@ def carry_out(
     how: How,
     command: str,
     shard: str | None = None,
+    text: "Callable[[list[Row]], list[str]]" = lambda rows: [],
 ) -> None:
-    """Run what the store in `folder` lacks of tasks, or of a shard of them; write the dashboard."""
+    """Run what the store in `folder` lacks of tasks, or of a shard of them; write the dashboard.
+
+    `text` returns the lines that are printed of the rows of `tasks`.
+    """
     chosen = _part(tasks, shard)
     if how.dry_run:
         _forecast(study, chosen, how.workers, how.as_json)
@@ -242,7 +247,9 @@ def carry_out(
         if not ran:
             talk("nothing to do: every trial is stored")
         verdict, counts = catalog.page(store, folder), store.counts()
-    _ended(how.as_json, study.name, verdict, folder, len(tasks), ran, counts)
+        asked = {task.identity for task in tasks}
+        lines = text([row for row in store.rows() if row.task.identity in asked])
+    _ended(how.as_json, study.name, verdict, folder, len(tasks), ran, counts, lines)
 
 
 def sweep(

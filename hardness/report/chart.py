@@ -1,6 +1,7 @@
 """The chart of any rows: medians of one column against another, with a line for each value of further columns."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.frames import PARTS
@@ -28,7 +29,18 @@ def design(rows: "pd.DataFrame") -> list[str]:
     """Return the columns that tell cells apart: family, parameters, solver and budget, where rows differ in them."""
     meanings: Mapping[str, str] = rows.attrs["columns"]
     names = [name for name in rows if name == "family" or meanings[name] in DESIGN]
-    return [name for name in names if rows[name].astype(str).nunique() > 1]
+    return [name for name in names if rows[name].map(printed).nunique() > 1]
+
+
+def without_implied(rows: "pd.DataFrame", names: Sequence[str], implied: Sequence[str]) -> list[str]:
+    """Return the columns `names` without those of `implied` that follow from the rest, tried in the order given."""
+    shown, kept = rows[[*names]].map(printed), [*names]
+    cells = len(shown.drop_duplicates())
+    for name in implied:
+        rest = [each for each in kept if each != name]
+        if rest and len(shown[rest].drop_duplicates()) == cells:
+            kept = rest
+    return kept
 
 
 def select(rows: "pd.DataFrame", where: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
@@ -223,7 +235,7 @@ def _ticks(axes: "Axes", places: Mapping[str, float], numeric: bool) -> None:
 
 def is_numeric(column: "pd.Series[Any]") -> bool:
     """Return whether a column holds numbers alone."""
-    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
+    return all(isinstance(value, Real) and not isinstance(value, bool) for value in column)
 
 
 def printed(value: Any) -> str:

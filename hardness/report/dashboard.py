@@ -10,12 +10,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.frames import frame
+from hardness.engine.frames import PARTS, frame
 from hardness.engine.outcome import CENSORED, Table
+from hardness.engine.plugins import SOLVERS
 from hardness.engine.study import Study
 from hardness.io.files import write_text
 from hardness.report import article, chart, plots
-from hardness.report.chart import design
+from hardness.report.chart import design, without_implied
 from hardness.statistics import median
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 PAGE = "index.html"
 SHOWN = 1000  # rows of the last table; rows.csv has all
 PRINTED = 40  # cells in a terminal
-LINES = 8  # of the figure, those with the most points
+LINES = 10  # of the figure, those with the most points; each may have a proved bound, and all have labels
 STYLE = """
 :root { color-scheme: light dark }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
@@ -97,11 +98,11 @@ def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
     ended = rows[~rows["tuning"] & (rows["status"] != "planned")]
     if "cost" not in ended:
         return pd.DataFrame()
-    names, lines = design(rows), []
+    names, lines = without_implied(rows, design(rows), ["kind", "online"]), []
     keys = ended[names].astype(object).where(ended[names].notna(), "").map(_hashable)
     groups = ended.groupby([keys[name] for name in names], sort=False) if names else [((), ended)]
     for key, cell in groups:
-        counted = cell[cell["status"].isin(["solved", *CENSORED]) & cell["cost"].notna()]
+        counted = _priced(cell)
         if len(counted):
             middle = median(counted["cost"].astype(float), counted["censored"].astype(bool))
             counts = {"runs": len(cell), "solved": middle.solved, "other": len(cell) - middle.runs}
@@ -111,8 +112,12 @@ def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 def medians(table: Table) -> list[str]:
     """Return the cells as lines of text: their median costs, runs and solved runs. The first `PRINTED` cells."""
-    cells = cells_of(frame(table.rows)).drop(columns=["online", "other"], errors="ignore")
+    cells = cells_of(frame(table.rows)).drop(columns="other", errors="ignore")
     return [] if cells.empty else cells.head(PRINTED).to_string(index=False).splitlines()
+
+
+def _priced(rows: "pd.DataFrame") -> "pd.DataFrame":
+    return rows[rows["status"].isin(["solved", *CENSORED]) & rows["cost"].notna()]
 
 
 def _hashable(value: Any) -> Any:
@@ -122,18 +127,43 @@ def _hashable(value: Any) -> Any:
 def drawing(rows: "pd.DataFrame") -> bytes:
     """Return an SVG of the median cost against the number that varies most, a line for all else that varies.
 
-    Of many lines those of the most cells are shown.
+    What follows from other columns, as a budget from the size, makes no lines. Of too many lines those of the most
+    points are shown, and the title says how many.
     """
-    names = design(rows)
-    numeric = [name for name in names if chart.is_numeric(rows[name])]
+    rows = _priced(rows)
+    names = _telling(rows)
+    numeric = [name for name in names if chart.is_numeric(rows[name]) and rows[name].notna().all()]
     across = max(numeric, key=lambda name: rows[name].nunique(), default="family")
-    others = rows[[name for name in names if name != across]].map(chart.printed)
-    lines = [", ".join(filter(None, values)) for values in others.itertuples(index=False)]
+    others = rows[[name for name in names if name != across]]
+    shown = others.map(chart.printed)
+    for name in others:
+        if chart.is_numeric(others[name].dropna()):
+            shown[name] = shown[name].map(lambda text, name=name: text and f"{name} {text}")
+    lines = [", ".join(filter(None, values)) for values in shown.itertuples(index=False)]
     rows = rows.assign(line=lines)
-    longest = rows.groupby("line")[across].nunique().nlargest(LINES).index
-    scale = ["y"] if (rows["cost"].dropna() > 0).all() else []
+    points = rows.groupby("line")[across].nunique()
+    longest = points.nlargest(LINES).index
+    scale = ["y"] if (rows["cost"] > 0).all() else []
     figure = chart.chart(rows[rows["line"].isin(longest)], across, "cost", ["line"], scale)
+    if len(longest) < len(points):
+        figure.axes[0].set_title(f"{len(longest)} of {len(points)} lines, those with the most points")
     return plots.saved(figure, "medians")
+
+
+def _telling(rows: "pd.DataFrame") -> list[str]:
+    """Return the columns that tell cells apart, without those that follow from others: budgets and numbers first."""
+    meanings: Mapping[str, str] = rows.attrs["columns"]
+    names = design(rows)
+
+    def rank(name: str) -> int:
+        if meanings[name] != PARTS["solver"]:
+            return 0 if meanings[name] == PARTS["budget"] else 2
+        return (
+            1 if chart.is_numeric(rows[name].dropna()) else 3
+        )  # a tuned rate follows from heads; a name stays
+
+    implied = sorted((name for name in names if name not in ("family", *SOLVERS)), key=rank)
+    return without_implied(rows, names, implied)
 
 
 def _table(rows: "pd.DataFrame") -> str:

@@ -35,6 +35,7 @@ COLUMNS = (
     *("heads", "dim", "concepts", "what", "name", "layer", "cost", "unit"),
     *("low", "high", "censored", "runs", "ended", "tolerance"),
 )
+PRINTED = ("heads", "dim", "what", "name", "layer", "cost", "unit", "ended")  # of them in a terminal
 Places = Sequence[tuple[int, int]]  # of m and d
 
 
@@ -180,6 +181,15 @@ def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
         for entry in (*_floors(m, d), *here):
             lines.append({"heads": m, "dim": d, "concepts": comb(d - 1, m)} | entry)
     return [{name: entry.get(name) for name in COLUMNS} for entry in lines]
+
+
+def text_of(rows: Sequence[Row]) -> list[str]:
+    """Return the lines of `ray` as text; a cost that is only known to be larger has a sign before it."""
+    table = data_frame(lines_of(rows))
+    signs = table["censored"].map({True: "≥ "}).fillna("")
+    table["cost"] = signs + table["cost"].map("{:,.0f}".format, na_action="ignore")
+    text: str = table[[*PRINTED]].to_string(index=False, na_rep="")
+    return text.splitlines()
 
 
 def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:

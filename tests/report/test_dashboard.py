@@ -10,7 +10,8 @@ from hardness.engine.frames import frame
 from hardness.engine.outcome import Outcome, Row
 from hardness.engine.store import Store
 from hardness.engine.task import Task
-from hardness.report.dashboard import PAGE, cells_of
+from hardness.report.dashboard import PAGE, cells_of, drawing
+from hardness.studies.ray import places_of, tasks_at
 
 ENDS = {
     8: [("solved", 10), ("solved", 30), ("solved", 20)],
@@ -30,6 +31,44 @@ def test_medians_are_bounds_where_half_the_runs_are_cut_short_and_crashes_have_n
     cells = cells_of(frame(rows)).set_index("dim")
     assert {dim: str(at) for dim, at in cells["median"].items()} == {8: "20", 9: "20", 10: "≥ 50", 11: "≥ 50"}
     assert cells[["runs", "solved", "other"]].values.tolist() == [[3, 3, 0], [3, 2, 0], [3, 1, 0], [3, 0, 2]]
+
+
+def words(drawn: bytes) -> list[str]:
+    """The texts of a figure, without the numbers at its ticks."""
+    return re.findall("<text[^>]*>([^<]*[a-z][^<]*)</text>", drawn.decode())
+
+
+def test_budgets_and_sizes_that_follow_from_the_heads_make_no_lines_and_solvers_are_told_apart() -> None:
+    tasks = tasks_at(places_of([2, 3, 4], 4), ["diagonal"])
+    rows = frame(Row(each, Outcome("solved", 10 * each.params["heads"])) for each in tasks)
+    solvers = {"parity, sign-batch", "parity, flat", "parity, gaussian", "parity, diagonal"}
+    assert {*words(drawing(rows))} == {
+        *("heads", "median cost", "proved bound", "random-diagonal, diagonal"),
+        *solvers,
+    }
+    cells = cells_of(rows)
+    assert "kind" not in cells
+    assert {*cells.strategy, *cells.attack, *cells.learner} == {
+        *("", "sign-batch", "flat", "gaussian", "diagonal")
+    }
+
+
+def test_a_budget_that_varies_by_itself_is_drawn() -> None:
+    tasks = [Task("parity", {"dim": 8}, {"attack": "x"}, {"samples": n}, 0) for n in (50, 60)]
+    assert words(drawing(frame(Row(each, Outcome("budget", 50)) for each in tasks))) == [
+        "samples",
+        "median cost",
+    ]
+
+
+def test_lines_that_are_left_out_are_counted() -> None:
+    rows = [
+        Row(task(dim, 0, f"l{i}"), Outcome("solved", 9)) for i in range(16) for dim in range(8, 10 - (i > 0))
+    ]
+    shown = words(drawing(frame(rows)))
+    assert "10 of 16 lines, those with the most points" in shown
+    assert sum(name.startswith("l") for name in shown) == 10
+    assert "l0" in shown
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script><img src=x>", "red \x1b[31m \x07 \u202eexe.txt"])

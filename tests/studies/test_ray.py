@@ -9,7 +9,7 @@ from commands import answer, check_refused, run_command
 import hardness
 from hardness.engine.outcome import Outcome, Row
 from hardness.sq.bounds.floors import exact_floor
-from hardness.studies.ray import COLUMNS, lines_of, places_of, tasks_at
+from hardness.studies.ray import COLUMNS, PRINTED, lines_of, places_of, tasks_at, text_of
 
 LEARNER = "trial_learners:Tunable"
 MEASURED = ["sign-batch", "flat", "gaussian", LEARNER]
@@ -53,6 +53,16 @@ def test_a_call_gives_the_rows_of_the_command_as_a_table(folder):
     assert table[table.name == "gaussian"].cost.tolist() == costs.tolist()
 
 
+def test_the_command_prints_the_table(folder):
+    printed = run_command(f"ray 3 --heads 2 --learner {LEARNER} --workers 0 --out {folder}").out.splitlines()
+    head, *lines = printed[1:-1]
+    assert head.split() == [*PRINTED]
+    floors = ["statistical queries", "one bit an example"]
+    for line, name in zip(lines, [*floors, *MEASURED, LEARNER], strict=True):
+        assert line.split()[:2] == ["2", "6"]
+        assert name in line
+
+
 def test_games_stop_where_they_would_take_long():
     tasks = tasks_at(places_of([4, 6], 4), [])
     played = [(t.solver["strategy"], t.params["heads"]) for t in tasks if t.solver["kind"] == "game"]
@@ -65,6 +75,8 @@ def test_what_has_no_cost_is_said():
     assert [(line["ended"], line["cost"], line["censored"]) for line in learned] == [
         ("3 error", None, True)
     ] * 2
+    cut = [Row(row.task, Outcome("budget", 5000)) for row in rows if "learner" in row.task.solver]
+    assert sum("≥ 5,000 examples" in line for line in text_of(cut)) == 2
 
 
 def test_at_a_fixed_d_heads_vary_and_learners_are_as_wide_as_asked(tmp_path):
