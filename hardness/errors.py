@@ -45,6 +45,7 @@ class InputError(ValueError):
 
 
 MOST_LISTED, LONGEST_NAME = 20, 60
+SOURCES = "an instance, hardness.Instance.generate(family, seed=0), or a file of examples"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
@@ -64,6 +65,16 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     hint = f"; did you mean '{near[0]}'?" if near else ""
     listed = f"known: {', '.join(names)}" if len(names) <= MOST_LISTED else f"{len(names)} are known"
     return InputError(f"unknown {kind} '{name}'{hint} ({listed})")
+
+
+def taken(name: str, wanted: str, given: object) -> InputError:
+    """The error for an argument of another kind: what the function takes, and what it was given.
+
+    >>> str(taken("learn", "an instance", InputError)), str(taken("learn", "an instance", 3))
+    ('learn takes an instance, got the class InputError', 'learn takes an instance, got int')
+    """
+    got = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+    return InputError(f"{name} takes {wanted}, got {got}")
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:

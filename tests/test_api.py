@@ -32,8 +32,15 @@ WRONG = [
     (lambda: hardness.attack(hardness.generate("parity", **SIXTEEN), "gaussian"), "how many examples"),
     (lambda: hardness.load("nowhere/p"), "No such file"),
     (lambda: hardness.attack("nowhere.npz", "gausian"), "did you mean 'gaussian'"),
-    (lambda: hardness.play(hardness.Nondegenerate(dim=8, tokens=2, heads=2), "flat"), "no concept class"),
-    (lambda: hardness.play(hardness.Parity(dim=9, heads=2, bias=0.3), "characters"), "no concept class"),
+    (
+        lambda: hardness.play(hardness.Nondegenerate(dim=8, tokens=2, heads=2), "flat"),
+        "take parity or rounding",
+    ),
+    (lambda: hardness.play(hardness.Parity(dim=9, heads=2, bias=0.3), "characters"), "with these parameters"),
+    (lambda: hardness.play(hardness.generate("parity", **SIXTEEN), "flat"), "takes a family"),
+    (lambda: hardness.learn(hardness.Parity(**SIXTEEN), "lbfgs", 10), "learn takes an instance"),
+    (lambda: hardness.attack(hardness.Parity(**SIXTEEN), "gaussian", 10), "attack takes an instance"),
+    (lambda: hardness.Instance.generate(hardness.Parity), "got the class Parity"),
     (lambda: hardness.sweep("parity", dim=8, heads=2, strategy=3), "give a name, a function or a class"),
 ]
 

@@ -42,7 +42,7 @@ class Generate(FamilyGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands: Any = FamilyCommands(
-            lambda name: command("generate", name, generate, " --out hard.safetensors")
+            lambda name: command("generate", name, generate, " --out instance.safetensors")
         )
 
 
@@ -208,7 +208,9 @@ def verify(file: File, as_json: Json = False) -> None:
 
 def export(
     file: Annotated[Path, typer.Argument(help="An instance file, or examples of one.", metavar="F")],
-    out: Annotated[Path, typer.Option("--out", help="File to write; for lwe a folder.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="File to write, replaced if it exists; for lwe a folder.")
+    ],
     form: Annotated[Form, typer.Option(help="What is written.")] = "layer",
     count: Annotated[
         int | None, typer.Option(min=1, help="Examples of an instance, for any form but layer.")
@@ -250,7 +252,9 @@ def export(
 def sample(
     file: File,
     count: Annotated[int, typer.Option(min=1, max=2**48, help="Number of examples.")],
-    out: Annotated[Path, typer.Option("--out", help="Examples file, .npz or .parquet.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Examples file, .npz or .parquet; replaced if it exists.")
+    ],
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:

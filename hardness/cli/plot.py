@@ -25,7 +25,12 @@ Where = Annotated[
     list[str] | None,
     typer.Option(metavar="COL=VALUE", help="Only these rows; commas between values; may be repeated."),
 ]
-Out = Annotated[Path, typer.Option(help="The picture, a .svg, .png or .pdf file.", rich_help_panel=OUTPUT)]
+Out = Annotated[
+    Path,
+    typer.Option(
+        help="The picture, a .svg, .png or .pdf file; replaced if it exists.", rich_help_panel=OUTPUT
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 from typer.core import TyperGroup
 
-from hardness.cli.common import SOLVERS, Json, Seed, command, emit, emit_registered, group, talk, with_options
+from hardness.cli.common import (
+    SOLVERS,
+    Json,
+    Seed,
+    command,
+    emit,
+    emit_registered,
+    family_names,
+    group,
+    talk,
+    with_options,
+)
 from hardness.errors import InputError
 from hardness.io.texts import parse_value
 
@@ -123,24 +134,27 @@ def _with_classes(name: str, run: Callable[..., None]) -> type[TyperGroup]:
 
     class Classes(TyperGroup):
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
-            return (
-                _of_own_class(name, cmd_name, run) if ":" in cmd_name else super().get_command(ctx, cmd_name)
-            )
+            known = super().get_command(ctx, cmd_name)
+            if known is None and (":" in cmd_name or cmd_name in family_names()):
+                return _of_own_class(name, cmd_name, run)
+            return known
 
     return Classes
 
 
 def _of_own_class(name: str, path: str, run: Callable[..., None]) -> Any:
-    """The command on the class at ``module:Class``, whose fields are options."""
+    """The command on a registered family, or on the class at ``module:Class``; its fields are options."""
     from dataclasses import fields
 
     from hardness import registry
     from hardness.families.base import Family
     from hardness.families.concepts import ListedConcepts
-    from hardness.sq.game import class_of
+    from hardness.sq.game import class_of, without_concepts
 
     kind = registry.get("family", path)
     if issubclass(kind, Family):
+        if kind.concepts is Family.concepts:
+            raise without_concepts(kind)
         options = signature(run).parameters
         # The family has it: asked for once
         shared = [f.name for f in fields(cast(Any, kind)) if f.name in options]

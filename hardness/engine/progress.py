@@ -76,14 +76,17 @@ class Progress:
         self.statuses: Counter[str] = Counter()
 
     @contextmanager
-    def of(self, work: float | None, trials: int, part: str = "") -> Iterator[None]:
+    def of(self, work: float | None, trials: int, part: str = "", workers: int = 0) -> Iterator[None]:
         """Report on `trials` trials for the length of this context: a `part` of a run that has several.
 
-        `work` is what they are predicted to take, in seconds of one process; None where nobody knows.
+        `work` is what they are predicted to take, in seconds of one process; None where nobody knows. It leaves out
+        the start of the `workers`, the processes that are started for them.
         """
         self.trials, self.known, self.statuses = trials, work is not None, Counter()
         self.part = f"{part}: " if part else ""
         length = "for an unknown time" if work is None else f"about {work:.0f} s of one process"
+        if workers and work is not None:
+            length += ", and the start of the workers"
         print(f"{self.part}{trials} trials to run, {length}", file=self.stream, flush=True)
         try:
             with steps(self.line(), self.stream, trials if work is None else work) as self._tell:

@@ -14,6 +14,7 @@ from functools import cache
 from importlib.metadata import version
 from io import StringIO
 from itertools import islice
+from multiprocessing import resource_tracker
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import FrameType
@@ -76,13 +77,14 @@ def run(
     if not missing:
         return 0
     work = forecast(missing, seconds)
-    with signals(), single_threaded(workers != 0), progress.of(work, len(missing), part):
+    started = 0 if scheduler is not None or workers == 0 else min(processes(workers), len(missing))
+    with signals(), single_threaded(workers != 0), progress.of(work, len(missing), part, started):
         if scheduler is not None:
             ended = _on_cluster(missing, trial, root, guard, scheduler)
         elif workers == 0:
             ended = _serially(missing, trial, root, guard)
         else:
-            ended = _in_pool(missing, trial, root, guard, min(processes(workers), len(missing)))
+            ended = _in_pool(missing, trial, root, guard, started)
         for task, outcome, note in ended:
             store.add(task, outcome, note)
             progress.advance(seconds(task), outcome.status)
@@ -151,10 +153,11 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
     waiting, running, deadlines = iter(tasks), dict[Any, Task](), dict[Any, float]()
     try:
         while True:
-            for task in islice(waiting, AHEAD * workers - len(running)):
-                future = pool.schedule(_job, (trial, task.text, root, guard))
-                running[future] = task
-                future.add_done_callback(finished.put)
+            with _interrupts_blocked():  # the first task starts the workers
+                for task in islice(waiting, AHEAD * workers - len(running)):
+                    future = pool.schedule(_job, (trial, task.text, root, guard))
+                    running[future] = task
+                    future.add_done_callback(finished.put)
             if not running:
                 return
             _cancel_late(running, deadlines, guard + GRACE_SECONDS)
@@ -190,8 +193,23 @@ def _cancel_late(running: Iterable[Any], deadlines: dict[Any, float], limit: flo
             future.cancel()
 
 
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT for this thread, and for the processes and threads that it starts meanwhile, which inherit that.
+
+    An interrupt at the terminal reaches workers too. While they import they would answer it with a traceback.
+    """
+    resource_tracker.ensure_running()  # its start would lift the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin(pickles: Mapping[str, str]) -> None:
-    """What a worker process does first."""
+    """Prepare a worker process, which ignores interrupts by now: the pool has seen to it."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     die_with_parent()
     registry.provide(pickles)
 

@@ -13,7 +13,7 @@ from hardness import registry
 from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import accepts, stands_out
 from hardness.attacks.equations import extract, hidden, predictions
-from hardness.errors import InputError, TrialEnded, spelled
+from hardness.errors import SOURCES, InputError, TrialEnded, spelled, taken
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import FOREVER, Worker
 from hardness.examples import Examples, read
@@ -59,6 +59,8 @@ def attack(
         assert count is not None
         examples, public = target.examples(count, sampling), target.public(sampling)
         return attack_examples(examples, public, name, budget, choices, progress)
+    if not isinstance(target, str | Path):
+        raise taken("attack", SOURCES, target)
     return attack_file(Path(target), name, budget, choices, progress)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError, TrialEnded, one_line, spelled
+from hardness.errors import SOURCES, InputError, TrialEnded, one_line, spelled, taken
 from hardness.evaluation.conformance import BASIS, CHECKS, HEADS
 from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import VERDICTS, Solver, is_streamed, make
@@ -141,6 +141,8 @@ def learn(
         judged = _of_instance(target, size, test, sampling, streamed, tell)
         given, heads_known = read_by(learner, target, sampling), target.heads
     else:
+        if not isinstance(target, Examples | str | Path):
+            raise taken("learn", SOURCES, target)
         given, judged, heads_known, size = _of_examples(target, count)
     name = learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__)
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known)

@@ -73,6 +73,7 @@ def make(solver: Solver, random_state: int) -> Any:
     have, of another type than its annotation, or given twice.
     """
     cls, heads = solver.thing, solver.heads
+    called = f"the learner {solver.name}" if isinstance(solver.name, str) else cls.__name__
     parameters, given = signature(cls).parameters, dict[str, Any]()
     for name, value in solver.options.items():
         place = "heads" if name == "width" and name not in parameters and "heads" in parameters else name
@@ -80,10 +81,10 @@ def make(solver: Solver, random_state: int) -> Any:
             raise InputError(f"{name} is no option: it follows from the seed of the run")
         if place not in parameters:
             known = parameters.keys() - {"random_state", "seed"}
-            raise unknown(f"option of {cls.__name__}", name, known)
+            raise unknown(f"option of {called}", name, known)
         if place in given or (place == "heads" and heads is not None):
-            raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
-        given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
+            raise InputError(f"the {place} of {called} are given twice; give them once")
+        given[place] = _fitting(value, cls, place, f"option {name} of {called}")
     # Heads of a layer are part of its promise to a solver that fits it; an online learner's width is its own choice.
     if heads is None and not solver.streamed:
         heads = solver.heads_known

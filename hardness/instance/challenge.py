@@ -67,7 +67,7 @@ def publish(
     log2_secrets(instance)  # of a family without any that is said first
     if not toy:
         refuse_guessable(instance, X)
-    with replacing_folder(out, FILES_OF_CHALLENGE if force else ()) as folder:
+    with replacing_folder(out, FILES_OF_CHALLENGE, force) as folder:
         return _write(instance, count, X, folder, toy)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import families
-from hardness.errors import InputError
+from hardness.errors import InputError, taken
 from hardness.examples import Examples, InformativeExamples, InformativeRows, LeanExamples, open_pairs
 from hardness.families.base import UNSTATED, Family, Secret, Teacher, disagreement
 from hardness.gadgets.coefficients import Gadget, gated
@@ -73,6 +73,8 @@ class Instance:
     @classmethod
     def generate(cls, family: Family, seed: int | None = None) -> "Instance":
         """Draw the secret from `seed` (0 is a seed; None draws one of 128 bits) and realize it."""
+        if not isinstance(family, Family):
+            raise taken("generate", "a family with its parameters: hardness.Parity(dim=8, heads=3)", family)
         drawn = seed is None
         seed = secrets.randbits(128) if seed is None else seed
         whole("seed", seed, 0)

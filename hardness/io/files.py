@@ -60,19 +60,24 @@ def refuse_other_than_file(path: Path, force: bool = False) -> None:
 
 
 @contextmanager
-def replacing_folder(path: Path, files: Collection[str] = ()) -> Iterator[Path]:
+def replacing_folder(path: Path, files: Collection[str], force: bool = False) -> Iterator[Path]:
     """Yield a temporary folder, and rename it to `path` on success, which may be absent or empty.
 
-    One that holds these `files` and no others is replaced.
+    With `force` one that holds these `files` and no others is replaced.
     """
     place = path.resolve()
+    full = False
     if place.is_dir() and not path.is_symlink():
         names = {entry.name for entry in place.iterdir()}
-        free = names in (set(), set(files)) and not Path.cwd().is_relative_to(place)
+        outside = not Path.cwd().is_relative_to(place)
+        full = outside and names == set(files)
+        free = outside and not names
     else:
         free = not (path.is_symlink() or place.exists())
-    if not free:
-        kind = f"a folder of {', '.join(files)} alone" if files else "an empty folder"
+    if full and not force:
+        raise InputError(f"{path} exists; name another --out, or say --force to replace it")
+    if not (free or full):
+        kind = f"an empty folder, or one of {', '.join(files)} alone"
         raise InputError(f"cannot write {path}: it exists, and is not {kind}; name another --out")
     folder = _beside(place)
     try:

@@ -10,7 +10,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError, spelled
+from hardness.errors import InputError, spelled, taken
 from hardness.families.base import Family
 from hardness.families.concepts import Concepts
 from hardness.io.fields import number
@@ -183,13 +183,27 @@ def rounds(
 
 def class_of(concepts: Concepts | Family) -> Concepts:
     """Return the concept class of a family; a class is itself. Raises `InputError` where there is none to ask about."""
-    found = concepts.concepts() if isinstance(concepts, Family) else concepts
+    if isinstance(concepts, Concepts):
+        return concepts
+    if not isinstance(concepts, Family):
+        raise taken("play", "a family: hardness.play(hardness.Parity(dim=8, heads=3), …)", concepts)
+    found = concepts.concepts()
     if not isinstance(found, Concepts):
-        raise InputError(
-            f"{type(concepts).__name__} has no concept class to ask about; its method `concepts` may return one, a "
-            "class that derives from hardness.ListedConcepts (theory 2.8)"
-        )
+        raise without_concepts(type(concepts))
     return found
+
+
+def without_concepts(family: type[Family]) -> InputError:
+    """Return the error for a family, or parameters of one, without a class of labels to ask about."""
+    if family.concepts is Family.concepts:
+        return InputError(
+            f"family '{family.name}' has no class of labels to ask about; take parity or rounding, or a family whose "
+            "method `concepts` returns one"
+        )
+    return InputError(
+        f"family '{family.name}' has no class of labels to ask about with these parameters; its method `concepts` "
+        "returned none"
+    )
 
 
 def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Strategy:

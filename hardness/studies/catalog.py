@@ -74,7 +74,7 @@ def get(name: str) -> "Study":
         if not isinstance(study, Study):
             raise InputError(f"{name} is no study; a study is a hardness.engine.study.Study")
         return study
-    raise unknown("study", name, list(offered))
+    raise unknown("study", name, offered.keys() - UNLISTED.keys())
 
 
 def page(store: "Store", folder: Path) -> str:

@@ -178,6 +178,9 @@ REFUSED = [
     ("study run games --shard 3/2", "shard"),
     ("study run needs --quick --timeout inf --out out", "--timeout"),
     ("study run gmaes", "did you mean 'games'"),
+    ("study run exponential", "random-features, stress,"),  # and no ray, which is a command of its own
+    ("sq play nondegenerate", "take parity or rounding"),
+    ("sq bounds nondegenerate --dim 8", "take parity or rounding"),
     ("study merge a.db b.db --out c.db", "a.db"),
     ("sweep small.toml --set runs=x --out out", "runs must be integer"),
     ("sweep small.toml --set a=1 --out out", "unknown entry of a grid 'a'"),

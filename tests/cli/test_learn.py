@@ -151,9 +151,9 @@ def test_a_users_learner_is_checked_and_has_options_too(hard):
     report = answer(f"{line} --set level=2.5 --set anything=x")
     assert (report["status"], report["process"], report["test_error"] > 2) == ("wrong", "worker", True)
     check_refused(
-        run_command(f"{line} --set levle=2.5"), "unknown option of Tunable 'levle'; did you mean 'level'"
+        run_command(f"{line} --set levle=2.5"), "trial_learners:Tunable 'levle'; did you mean 'level'"
     )
-    check_refused(run_command(f"{line} --set level=high"), "level of Tunable must be of type float")
+    check_refused(run_command(f"{line} --set level=high"), "trial_learners:Tunable must be of type float")
     assert answer(f"learn trial_learners:Raises {hard} --count 50", code=1)["status"] == "error"
     checks = answer("learn trial_learners:Tunable --check", code=1)["checks"]
     assert {check["name"] for check in checks if not check["ok"]} == {

@@ -54,6 +54,8 @@ def test_an_instance_is_replaced_by_no_command(pub: Path, line: str) -> None:
 def test_a_challenge_is_replaced_where_it_stands_and_nothing_beside_it(pub: Path, monkeypatch) -> None:
     line = "challenge pub/hard.safetensors --count 5 --toy --force --out"
     before = contents(Path("c"))
+    check_refused(run_command(line.replace("--force ", ""), "c"), "say --force")
+    assert contents(Path("c")) == before
     assert run_command(line, "c").code == 0
     assert contents(Path("c")) != before
     monkeypatch.chdir("c")

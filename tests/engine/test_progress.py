@@ -22,10 +22,10 @@ def test_trials_say_the_same_on_a_terminal_as_in_a_pipe(kind, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     stream = kind()
     run = Progress(stream)
-    with run.of(work=4.0, trials=3):
+    with run.of(work=4.0, trials=3, workers=2):
         run.advance(1.0, "solved")
     shown = stream.getvalue()
-    assert shown.startswith("3 trials to run, about 4 s of one process\n")
+    assert shown.startswith("3 trials to run, about 4 s of one process, and the start of the workers\n")
     assert shown.endswith("1 of 3 trials: 1 solved\n")
     assert ("\x1b" in shown) == stream.isatty()
     assert shown.count("1 of 3 trials: 1 solved") >= 2  # on the way, and at the end

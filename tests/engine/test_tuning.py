@@ -76,7 +76,7 @@ def test_crashes_are_final_and_do_not_run_again_with_more() -> None:
 def test_a_menu_has_options_of_the_learner_only() -> None:
     assert len(menu({"rate": [1, 2, 3], "l1": [0, 1]}, 4, seed=1)) == 4
     check("student", [{"rate": 0.1, "l1": 0.0}])
-    with pytest.raises(InputError, match="unknown option of Student 'speed'"):
+    with pytest.raises(InputError, match="unknown option of the learner student 'speed'"):
         check("student", [{"speed": 1}])
 
     for bad in ({"settings": 2}, {"menu": {"rate": []}}, {"menu": {"rate": [1]}, "speed": 1}):

@@ -56,9 +56,9 @@ def test_thresholds_are_no_parities(tmp_path, cls, words):
 
 def test_a_class_without_claims_is_not_played(tmp_path):
     name = f"{__name__}:Thresholds"
-    with pytest.raises(InputError, match="no concept class"):
+    with pytest.raises(InputError, match="no class of labels"):
         hardness.play(Thresholds(dim=10, heads=4), "sign-batch", "window", 0.1)
-    with pytest.raises(InputError, match="no concept class"):
+    with pytest.raises(InputError, match="no class of labels"):
         hardness.sweep(name, dim=10, heads=4, strategy="sign-batch", workers=0, out=tmp_path / "s")
     assert not (tmp_path / "s").exists()
 

@@ -195,4 +195,4 @@ def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
     check_refused(run_command("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
     check_refused(run_command("sq bounds ownclass:combinations --tolerance .1"), "neither")
     none = "hardness.families.nondegenerate:Nondegenerate --dim 4 --tokens 2 --heads 2"
-    check_refused(run_command(f"sq bounds {none} --tolerance .1"), "ListedConcepts")
+    check_refused(run_command(f"sq bounds {none} --tolerance .1"), "take parity or rounding")

@@ -90,7 +90,7 @@ def test_each_learner_may_have_a_menu(tmp_path):
         Grid(
             "nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, {}, tune={"lbfgs": {"starts": [1]}}
         )
-    with pytest.raises(InputError, match="unknown option of JointLBFGS 'l1'"):
+    with pytest.raises(InputError, match="unknown option of the learner lbfgs 'l1'"):
         Grid("nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, tune={"menu": {"l1": [0.1]}})
     tune, layer = {"menu": {"starts": [1, 4]}, "seeds": 1}, {"dim": 5, "tokens": 2, "heads": 1}
     rows = swept("nondegenerate", tmp_path / "tuned", **layer, learner="direct", tune=tune, samples=256)

@@ -1,7 +1,6 @@
-"""Which sizes of rounded inner products did attacks solve, by the rows of the lab?
+"""Which sizes of rounded inner products did attacks solve, by the rows of reports/lattices?
 
-The largest number of coordinates that the attacks bkw and lattice solved, by modulus and number of levels: the table
-of README, from the rows.
+The largest number of coordinates that the attacks bkw and lattice solved, by modulus and number of levels.
 """
 
 from pathlib import Path
@@ -16,4 +15,4 @@ sizes = solved.groupby(["modulus", "levels", "attack"])["dim"].max() - 1
 sizes.unstack().plot.bar(
     rot=0, xlabel="modulus q, levels p", ylabel="coordinates of the largest secret found"
 )
-plt.savefig("readme_number.svg")
+plt.savefig("largest_sizes.svg")
