@@ -68,13 +68,13 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def taken(name: str, wanted: str, given: object) -> InputError:
-    """The error for an argument of another kind: what the function takes, and what it was given.
+    """Return the error for an argument of another kind: what the function takes, and what it was given.
 
     >>> str(taken("learn", "an instance", InputError)), str(taken("learn", "an instance", 3))
     ('learn takes an instance, got the class InputError', 'learn takes an instance, got int')
     """
-    got = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
-    return InputError(f"{name} takes {wanted}, got {got}")
+    kind = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+    return InputError(f"{name} takes {wanted}, got {kind}")
 
 
 def spelled(function: Callable[P, T]) -> Callable[P, T]:
@@ -97,7 +97,7 @@ def spelled(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:
-    """The error for an optional dependency that is not installed."""
+    """Return the error for an optional dependency that is not installed."""
     return InputError(f"{purpose} needs {package}: pip install 'attention-hardness[{extra}]'")
 
 

@@ -243,7 +243,7 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
         with np.load(regular(path), allow_pickle=False) as archive:
             if any(member.compress_type for member in archive.zip.infolist()):
                 raise ValueError("it is compressed")
-            found = {name: np.asarray(archive[name]) for name in kinds}
+            held = {name: np.asarray(archive[name]) for name in kinds}
     except InputError:
         raise
     except OSError as error:
@@ -257,13 +257,13 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
             f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew"
         ) from error
     for name, (kind, axes) in kinds.items():
-        array = found[name]
+        array = held[name]
         if not array.dtype.str.startswith(kind) or array.ndim != axes:
             held = f"{array.dtype.str} with {array.ndim}"
             raise InputError(
                 f"{path} is not as the lab writes it: {name} must be {kind} with {axes} axes, got {held}"
             )
-    return found
+    return held
 
 
 def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:

@@ -12,7 +12,7 @@ from hardness.errors import InputError
 from hardness.io.fields import all_finite
 
 Array = NDArray[np.float64]
-# Examples are computed together by 64, at most four times as many, with so many numbers of a product of theirs
+# Examples are computed together by 64, at most four times as many, with this many numbers of a product of theirs
 STEP, STEPS, NUMBERS = 64, 4, 1 << 15
 
 

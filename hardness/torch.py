@@ -33,7 +33,7 @@ def stream(
 ) -> "torch.utils.data.IterableDataset[Batch]":
     """An `IterableDataset` of the examples that `instance.examples(count, seed)` holds; `count` None has no end.
 
-    An item is (X, Y): X (2, d) int8 and Y (2, d) float64; with `batch`, so many examples at once, and a `DataLoader`
+    An item is (X, Y): X (2, d) int8 and Y (2, d) float64; with `batch`, this many examples at once, and a `DataLoader`
     takes `batch_size=None`. Blocks of a batch are shared out between the workers of a loader in turn: each example is
     yielded exactly once, and with `batch` in the order of the stream. `lean`, for two tokens: only the examples whose
     tokens differ in coordinate 0, as (v, g, label): v_j = x_1j x_2j for j >= 1, (d - 1,) int8; the gate g = x_10, int8;

@@ -18,7 +18,7 @@ from learner.diagonal_network import Rule, descend, forward, starting
 from learner.student import EXPLAINED
 
 FIRST = 64  # informative rows that fix offset and scale of the labels before the first update
-FEW, MANY, GROWN = 16, 64, 1 << 17  # the batch unless it is given: few, and many after so many examples
+FEW, MANY, GROWN = 16, 64, 1 << 17  # the batch unless it is given: few, and many after this many examples
 OF_STEPS = ("rate", "threshold_rate", "output_rate", "l1", "decay", "beta1", "beta2", "clip")  # as of `Rule`
 OF_EXAMPLES = ("batch", "pool", "clip", "noise")  # options without a meaning for whole populations
 SATURATED = 20.0  # tanh of it is 1 in 64 bits
@@ -44,7 +44,7 @@ class Diagonal(Learner):
     `heads` M; `rate` of t; `threshold_rate` and `output_rate`, by which it is multiplied for b and c; `batch` examples
     a step, if None 16, and 64 from example 131,072 on; `l1`: after each step every t_ij goes towards 0 by rate · l1 and
     no further (soft threshold); `decay`: before it every weight loses that share of itself, times its rate; `start` r;
-    `output_start` q; `beta1` and `beta2` of Adam, 0 is no momentum; `pool`: beyond so many examples only their number
+    `output_start` q; `beta1` and `beta2` of Adam, 0 is no momentum; `pool`: beyond this many examples only their number
     counts, and the first ones are read again in their place, every pass in a new random order; `clip` G: gradients of
     single rows, by b, t and c, are shortened to that norm; `noise` κ: every entry of the mean gradient gains
     N(0, κ² G²/batch). The mean is over all rows of a batch, so that the noise shared out over them is N(0, κ² G² I) a
@@ -180,7 +180,7 @@ class Diagonal(Learner):
         return MultiHeadAttention(theta, w)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over so many examples, half of them informative, without the updates.
+        """Return the multiply-adds of a pass over this many examples, half of them informative, without the updates.
 
         >>> Diagonal(heads=16).multiply_adds(1, 2, 12)
         208.0
@@ -262,7 +262,7 @@ class Diagonal(Learner):
         self._taken += count
 
     def _drawn(self, steps: int, batch: int) -> NDArray[np.float32] | None:
-        """Draw the noise of so many steps."""
+        """Draw the noise of this many steps."""
         if not self.noise:
             return None
         shape = steps, self.n_features_in_ + 1, self.heads

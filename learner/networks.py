@@ -93,7 +93,7 @@ class MLP(Regressor):
         return np.asarray(out, dtype=np.float64).reshape(x.shape) * self._scale
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over so many examples: forward and backward.
+        """Return the multiply-adds of a pass over this many examples: forward and backward.
 
         >>> MLP(width=128).multiply_adds(1, 2, 12)
         18432.0
@@ -190,7 +190,7 @@ class OnlineMLP(Regressor):
         return Y
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over so many examples, half of which move the weights.
+        """Return the multiply-adds of a pass over this many examples, half of which move the weights.
 
         >>> OnlineMLP(width=128).multiply_adds(2, 2, 12)
         4992.0

@@ -97,7 +97,7 @@ class Student(Learner):
         return out if self.layer_ or not self._scale else np.full_like(out, np.nan)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over so many examples.
+        """Return the multiply-adds of a pass over this many examples.
 
         >>> Student(heads=16).multiply_adds(1, 2, 12)
         9216.0

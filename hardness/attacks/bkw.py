@@ -42,7 +42,7 @@ CLEAR = 9.0  # deviations: the score that ends the search
 GROUP_CELLS = 2**19
 WELL = 140.0  # deviations at which angles are sharp enough: more rows of a stage are not looked at
 FULL_TURN = 2.0**32
-# (count, vanish) -> count rows that vanish on so many coordinates, and the examples read
+# (count, vanish) -> count rows that vanish on this many coordinates, and the examples read
 Source = Callable[[int, int], tuple[Packed, int]]
 
 

@@ -228,7 +228,7 @@ def price(n: int, bias: float, level: int) -> Log2Cost:
 
 
 def _in_steps(n: int, vanish: int, bias: float, level: int, steps: int) -> Log2Cost:
-    """Return the cost of so many steps in n coordinates, on rows that vanish on `vanish` others."""
+    """Return the cost of this many steps in n coordinates, on rows that vanish on `vanish` others."""
     T = ESTIMATED_ROWS  # each step makes as many rows as it was given, so grid cells may grow with them
     seconds, left = np.zeros(len(T)), np.full(len(T), float(n))
     for i in range(steps):

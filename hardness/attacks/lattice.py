@@ -140,7 +140,7 @@ def _attack(
 ) -> Recovery:
     """Make trials until one succeeds: at most `budget`, or five times as many as are expected.
 
-    `known` rows, of so many available, are regressed on, `fresh` ones test the answer.
+    `known` rows, of this many available, are regressed on, `fresh` ones test the answer.
     """
     error = rows_of(known)
     cast = forecast(known.n, available, error.sd / error.q, bool((known.a < 0).any()))

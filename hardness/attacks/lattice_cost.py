@@ -223,7 +223,7 @@ def price(n: int, error: float, dot: bool) -> Log2Cost:
 def _at_crossing(n: int, M: int, beta: int, error: float, dot: bool) -> Log2Cost:
     """Return the cost with as many coordinates given up as make the larger of trials and drawing least.
 
-    Trials get cheaper with coordinates given up and rows dearer, so the larger is least where they cross. It lies
+    With coordinates given up, trials cost less and rows cost more, so the larger is least where they cross. It lies
     within one bit of their sum and, unlike the sum, is monotone in n.
     """
 

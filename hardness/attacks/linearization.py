@@ -23,9 +23,9 @@ ANCHORS = 4  # coordinates beside which others are looked at: one that is not 0 
 def linearization(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Find a rounding secret whose narrowest level holds few residues r: there Π (⟨w, u⟩ - r) = 0 mod q.
 
-    As a function of bits u that is a sum of products of at most so many bits. Its coefficients solve linear equations,
-    and its values at vectors of one and two ones tell w. `budget` bounds the unknowns; 2500. `refused` for labels with
-    noise, ternary vectors, and where unknowns are more or rows fewer.
+    As a function of bits u that is a sum of products of at most this many bits. Its coefficients solve linear
+    equations, and its values at vectors of one and two ones tell w. `budget` bounds the unknowns; 2500. `refused` for
+    labels with noise, ternary vectors, and where unknowns are more or rows fewer.
     """
     n, q = equations.n, equations.q
     centre, width = preimages(q, equations.p)

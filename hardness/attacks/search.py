@@ -40,7 +40,7 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
 
 
 def _halves_or_collisions(equations: Equations, budget: int, rng: np.random.Generator) -> Answer:
-    """Return the answer of halves that meet or of collisions, whichever takes fewer steps on so many rows."""
+    """Return the answer of halves that meet or of collisions, whichever takes fewer steps on this many rows."""
     n, s, eta = equations.n, equations.sparsity or 0, equations.flip
     held_out = check_plan(eta, 2.0**60)[0] if eta else 64
     needed = held_out + (2 * n if eta else 64)

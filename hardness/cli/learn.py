@@ -19,7 +19,7 @@ Name = Annotated[
 File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
 Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
 Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
-Heads = Annotated[str | None, typer.Option(help="Heads the learner is told; auto: it finds out.")]
+Heads = Annotated[str | None, typer.Option(help="Heads that the learner is given; auto: it finds out.")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="An option of the learner; may be repeated."),

@@ -43,7 +43,7 @@ Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
 SomeHeads = Annotated[
     int | None,
     typer.Option(
-        help="m: labels of so many heads; ideal labels if absent. The bound does not grow with m, it grows with d; "
+        help="m: labels of this many heads; ideal labels if absent. The bound does not grow with m, it grows with d; "
         "few heads take it away."
     ),
 ]
@@ -61,9 +61,9 @@ Noise = Annotated[
 Success = Annotated[
     float, typer.Option(help="Probability with which a learner of examples names the set; in (0, 1].")
 ]
-MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
+MaxQueries = Annotated[int | None, typer.Option(help="Stop after this many queries.")]
 All = Annotated[bool, typer.Option("--all", help="Every bound, those of other authors and models too.")]
-Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinely independent parities.")]
+Independent = Annotated[int | None, typer.Option(min=1, help="K: this many affinely independent parities.")]
 Seconds = Annotated[float, typer.Option(min=0, help="Search for so long; then a bracket.")]
 Kind = Annotated[Literal["transcript", "bound", "value"], typer.Option(help="What is certified.")]
 Asked = Annotated[str | None, typer.Option("--strategy", help="Of a transcript; sign-batch if absent.")]

@@ -15,15 +15,15 @@ AVERAGES = "sq learn nondegenerate --dim 8 --tokens 2 --heads 2 --tolerance 0.00
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d, up to 18; one of them is the gate.")]
 Heads = Annotated[
-    int, typer.Option(help="Hidden bits: so many heads hide them. Of the learner: --set heads=W.")
+    int, typer.Option(help="Hidden bits: this many heads hide them. Of the learner: --set heads=W.")
 ]
 Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
 Answers = Annotated[
     Literal["null", "window", "sampled", "noisy"],
     typer.Option("--oracle", help="null: coins within T, exact above; window: all sets possible at first."),
 ]
-Queries = Annotated[int | None, typer.Option(min=0, help="Stop after so many queries.")]
-Steps = Annotated[int, typer.Option(min=0, help="Stop after so many steps.")]
+Queries = Annotated[int | None, typer.Option(min=0, help="Stop after this many queries.")]
+Steps = Annotated[int, typer.Option(min=0, help="Stop after this many steps.")]
 
 
 def register(parent: typer.Typer) -> None:

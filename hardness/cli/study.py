@@ -111,13 +111,13 @@ class How:
 def with_how(run: Callable[..., None]) -> Callable[..., None]:
     """Return a command that takes the options of `How` in place of its argument `how`."""
     shared = signature(How).parameters.values()
-    own = [option for option in signature(run).parameters.values() if option.name != "how"]
+    particular = [option for option in signature(run).parameters.values() if option.name != "how"]
 
     @wraps(run)
     def call(**given: Any) -> None:
         run(how=How(**{option.name: given.pop(option.name) for option in shared}), **given)
 
-    options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in (*own, *shared)]
+    options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in (*particular, *shared)]
     # Typer reads the options off the signature of a function.
     vars(call)["__signature__"] = Signature(options)
     return call

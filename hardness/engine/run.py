@@ -102,7 +102,7 @@ def forecast(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> float |
 
 
 def processes(workers: int | None) -> int:
-    """How many processes run trials: so many workers, one a CPU for None; 0 is this process. Raises `InputError`."""
+    """Return the number of processes that run trials: one a CPU for None; 0 is this process. Raises `InputError`."""
     if workers is None:
         return os.cpu_count() or 1
     whole("workers", workers, 0)

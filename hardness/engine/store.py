@@ -250,11 +250,11 @@ def checked(
         raise InputError("the task is not the one that its identity names; send what the lab wrote")
     if status is None:
         return Row(task)
-    found = schemas.parse(detail or "", "a detail")
+    detailed = schemas.parse(detail or "", "a detail")
     numbers = all(type(value) in (int, float) for value in (cost or 0.0, seconds))
-    if not (numbers and isinstance(found, dict) and isinstance(made, dict)):
+    if not (numbers and isinstance(detailed, dict) and isinstance(made, dict)):
         raise InputError("the row of a trial is none that the lab writes")
-    return Row(task, Outcome(status, cost, sanitize_json(found), seconds), sanitize_json(made))
+    return Row(task, Outcome(status, cost, sanitize_json(detailed), seconds), sanitize_json(made))
 
 
 def describe(about: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ FLATTEN = (
 )
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
-SHARE = 10  # of an examples file, one row in so many is held out for the judge
+SHARE = 10  # of an examples file, one row in this many is held out for the judge
 RECOVERED = 0.01  # relative error of Θ and W up to which a head counts as recovered
 STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what values a label can have
 SHOWN = (

@@ -89,8 +89,8 @@ def make(solver: Solver, random_state: int) -> Any:
     if heads is None and not solver.streamed:
         heads = solver.heads_known
     rest = {"heads": heads, "random_state": random_state, "seed": random_state}
-    told = {name: value for name, value in rest.items() if name in parameters and value is not None}
-    return cls(**told | given)
+    accepted = {name: value for name, value in rest.items() if name in parameters and value is not None}
+    return cls(**accepted | given)
 
 
 def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:

@@ -17,7 +17,7 @@ from hardness.scores import Criterion, Judged, Scores, scores, sizes
 from hardness.tokens import load_compiled
 
 PORTION = 1 << 14  # examples handed over at a time
-# An online learner is judged after so many examples, then this much later each time
+# An online learner is judged after this many examples, then this much later each time
 FIRST, SPACING = 1024, 1.1
 LEAST = 256  # examples with which a learner begins that fits once, or makes passes over a pool
 
@@ -27,7 +27,7 @@ Labelled = Callable[[int, int], Examples]  # examples start..start + count - 1 o
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores on fresh inputs after so many `examples`, what the solver says of its `work`, and its `report`."""
+    """Scores on fresh inputs after this many `examples`, what the solver says of its `work`, and its `report`."""
 
     examples: int
     scores: Scores
@@ -65,7 +65,7 @@ def pooled(pool: Examples, seed: int) -> Labelled:
 
 
 def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | None:
-    """Return what learning from so many examples costs by the learner's own count; None where it counts nothing."""
+    """Return what learning from this many examples costs by the learner's own count; None where it counts nothing."""
     count = getattr(learner, "multiply_adds", None)
     work = count and count(examples, instance.family.tokens, instance.family.dim)
     return None if work is None else float(work)
@@ -106,7 +106,7 @@ def evaluations(
 class Life:
     """A learner from its start to its end: its examples, and the sizes at which it is judged.
 
-    By each size it has seen so many distinct examples, and spent so many multiply-adds in all its lives, if it counts.
+    `spent` gives for each size the distinct examples seen so far, and the multiply-adds of all its lives if it counts.
     """
 
     examples: Labelled

@@ -81,7 +81,7 @@ class Placements(NamedTuple):
 
 @cache
 def placements(lost: int) -> Placements:
-    """Return all placements of the stored query that loses so many sets at every tolerance below T(e)."""
+    """Return all placements of the stored query that loses this many sets at every tolerance below T(e)."""
     points, numerators, denominator = STORED[lost]
     # Row A of `images` are the images A 0, ..., A 15 under one invertible linear map.
     columns = np.array(list(product(range(1, MEMBERS), repeat=PAIRS)))

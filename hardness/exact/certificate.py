@@ -144,7 +144,7 @@ def _stated(kind: str, tolerance: float, family: dict[str, Any]) -> Certificate:
 
 
 def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = inf) -> Certificate:
-    """Certify V of the parities of so many out of n bits, with a strategy and a proof that no fewer queries do.
+    """Certify V of the parities of this many out of n bits, with a strategy and a proof that no fewer queries do.
 
     Raises `InputError` for more than 11 concepts, at tolerance 1/4 and above, and if `seconds` do not suffice.
     """

@@ -69,7 +69,7 @@ def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float
 
 
 def middle(count: int) -> float:
-    """Return the chance that a sum of so many fair signs is 0, or 1 for an odd number, to fifteen digits."""
+    """Return the chance that a sum of this many fair signs is 0, or 1 for an odd number, to fifteen digits."""
     half = (count + 1) // 2  # C(2h, h)/4^h, also of 2h - 1
     if half <= 500:
         return float(comb(2 * half, half) / 4**half)
@@ -119,7 +119,7 @@ def _plans(tolerance: float) -> NDArray[np.float64]:
 
 
 def _best(plans: NDArray[np.float64], live: int) -> Loss:
-    """Return the plan that loses most of so many."""
+    """Return the plan that loses most of this many."""
     count, cut, past, spread, crowd = plans
     variance = spread / np.maximum(count, float(live) - count + 1)
     driven = np.ceil(count * past**2 / (past**2 + variance) * (1 - SAFE))
@@ -133,7 +133,7 @@ def _best(plans: NDArray[np.float64], live: int) -> Loss:
 def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     """Return queries that surely identify, whatever a valid oracle answers: an upper bound on V of every such class.
 
-    Two kinds of queries lose so many of any k parities to every answer. Any k span at least log2 k affine dimensions,
+    Two kinds of queries lose this many of any k parities to every answer. Any k span at least log2 k affine dimensions,
     so ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these loses e: all
     that it drives up, or all that it drives down. A cut sum of many dependent ones loses up to E as k grows (theorem C,
     `dependent_losses`). V does not fall with k, so that losing more does no harm. Raises `InputError` at tolerance 1/4
@@ -156,7 +156,7 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
 def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Ask the best, by exact loss, of a sign batch and of cut sums of live sets with random signs.
 
-    Any live sets will do, and so many are lost as `certain_queries` counts, whatever a valid oracle answers. Raises
+    Any live sets will do, and this many are lost as `certain_queries` counts, whatever a valid oracle answers. Raises
     `InputError` for more than 24 bits.
     """
     check_table(concepts)

@@ -280,9 +280,9 @@ def templates() -> tuple[Template, ...]:
 def shape_query(
     signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random
 ) -> NDArray[np.float64] | None:
-    """Return values in [-1, 1] on the states of points with these characters (points, states) that lose so many.
+    """Return values in [-1, 1] on the states of points with these characters (points, states) that lose this many.
 
-    So many pairs of points come apart by more than twice the tolerance: pairs in sorted order, a linear program for
+    This many pairs of points come apart by more than twice the tolerance: pairs in sorted order, a linear program for
     the largest least gap, and again.
     """
     states, chosen = signs.shape[1], rng.permutation(len(signs))[: 2 * lost]

@@ -142,7 +142,7 @@ def independent_lost(tolerance: float | Fraction) -> int:
 
 
 def independent_value(concepts: int, tolerance: float | Fraction) -> int:
-    """Return V of so many affinely independent parities: theorem A, and a symmetric linear program at the end.
+    """Return V of this many affinely independent parities: theorem A, and a symmetric linear program at the end.
 
     While k >= 2E + 2 a query loses E (`independent_lost`) and no more. Below, the largest class that q queries
     identify follows from the largest that q - 1 do (`end_game`). Raises `InputError` at tolerance 1/4 and above, and

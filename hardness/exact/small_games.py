@@ -110,7 +110,7 @@ class SmallGames:
         return self._of_type[kind]
 
     def decide(self, concepts: Sequence[int], queries: int) -> Ask | Refutation:
-        """Return the first query of a strategy that surely identifies with so many queries, or why there is none."""
+        """Return the first query of a strategy that surely identifies with this many queries, or why there is none."""
         if len(concepts) > MOST_CONCEPTS:
             raise InputError(f"branch and bound is for at most {MOST_CONCEPTS} concepts, got {len(concepts)}")
         decision = _Decision(self, tuple(concepts), queries)
@@ -263,7 +263,7 @@ def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
 def refutations(
     games: SmallGames, concepts: Concepts, queries: int
 ) -> dict[Concepts, tuple[int, Refutation]]:
-    """Prove that sets of concepts take so many queries, each after those it rests on, the last about the class.
+    """Prove that sets of concepts take this many queries, each after those it rests on, the last about the class.
 
     Theorem B's floor needs no entry, and a larger set rests on the entry of a smaller one.
     """

@@ -87,8 +87,8 @@ class RoundingConcepts:
     """All q^n labels floor(p (<w, u> mod q)/q) of public vectors u (theory 2.6): w in Z_q^n, first digits fastest.
 
     diag: u uniform in {0,1}^n. dot: u = z_0 z with entries -1, 0, 1 of probability 1/4, 1/2, 1/4. Elements are rows w
-    of residues, int16. With `heads` the labels are those of so many heads (theory 1.4). Raises `InputError` unless n >=
-    1, q >= 2, 2 <= p <= q and heads >= 2.
+    of residues, int16. With `heads` the labels are those of that many heads (theory 1.4). Raises `InputError` unless
+    n >= 1, q >= 2, 2 <= p <= q and heads >= 2.
 
     >>> concepts = RoundingConcepts(2, 3, 2)
     >>> concepts.size, concepts.elements()[:4].tolist(), concepts.labels(concepts.elements()[[5]]).tolist()

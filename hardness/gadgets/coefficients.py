@@ -292,7 +292,7 @@ def error_mass(gadget: Gadget, ideal: NDArray[np.float64]) -> Fraction:
 
 
 def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
-    """Return how many bits the parity has that so many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp, wide).
+    """Return how many bits the parity has that this many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp, wide).
 
     With `balance` one of the heads makes C = 0. Raises `InputError` for an odd number of heads for dot.
 

@@ -16,7 +16,7 @@ MAX_FIELD = 2**16  # elements of a field that is handed to galois
 
 
 def check(q: int, p: int, heads: int | None) -> None:
-    """Raise `InputError` unless rounding residues mod q to p levels by so many heads makes sense."""
+    """Raise `InputError` unless rounding residues mod q to p levels by this many heads makes sense."""
     whole("modulus", q, 2, MAX_MODULUS)
     whole("levels", p, 2, q, f"the modulus is {q}")
     if heads is not None:

@@ -82,7 +82,7 @@ class Heads(NamedTuple):
 
 
 def arrangement(heads: int, size: int) -> tuple[int, int]:
-    """(q, p): heads in the middle, and pairs beside it, of so many heads that hide `size` bits.
+    """(q, p): heads in the middle, and pairs beside it, of this many heads that hide `size` bits.
 
     >>> arrangement(4, 7), arrangement(4, 6), arrangement(4, 5), arrangement(5, 5), arrangement(4, 2)
     ((4, 0), (4, 0), (2, 1), (1, 2), (2, 1))

@@ -20,7 +20,7 @@ from hardness.gadgets.sharp import MOST_HEADS, STEEP, Sharp, arrangement, made
 
 METHOD = "theorem 1.5, Krawczyk's test in interval arithmetic"
 DIGITS = 100
-NEAR = 60  # the exact numbers agree with those at hand to so many digits
+NEAR = 60  # the exact numbers agree with those at hand to this many digits
 
 
 class Plan(NamedTuple):

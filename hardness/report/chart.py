@@ -83,7 +83,7 @@ def chart(
     `rows` are those of `hardness.rows`; those without a value in one of the columns are left out. A bar is an interval
     of order statistics that holds the median with a probability of at least .95; of fewer than six runs it goes from
     the smallest to the largest. A hollow triangle with an arrow is a median that is only known to be larger, because a
-    budget or a time limit ended so many runs; a bar with a triangle at its top is open above for the same reason. For
+    budget or a time limit ended this many runs; a bar with a triangle at its top is open above for the same reason. For
     `cost` and `ratio` only runs count that solved or were ended so. The proved bound on the queries of games, where
     rows have one, is a dashed line. `log` names the axes that have a logarithmic scale.
 

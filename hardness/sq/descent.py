@@ -22,7 +22,7 @@ LEARNED = 0.1  # mean squared error on informative rows, where the label has var
 
 @dataclass(frozen=True)
 class Descent:
-    """How a descent ended: `solved` after so many steps, or `budget` when steps or queries ran out.
+    """How a descent ended: `solved` after this many steps, or `budget` when steps or queries ran out.
 
     `error` is the last mean squared error on informative rows; None while the oracle still allows several sets.
     """

@@ -187,10 +187,10 @@ def class_of(concepts: Concepts | Family) -> Concepts:
         return concepts
     if not isinstance(concepts, Family):
         raise taken("play", "a family: hardness.play(hardness.Parity(dim=8, heads=3), …)", concepts)
-    found = concepts.concepts()
-    if not isinstance(found, Concepts):
+    listed = concepts.concepts()
+    if not isinstance(listed, Concepts):
         raise without_concepts(type(concepts))
-    return found
+    return listed
 
 
 def without_concepts(family: type[Family]) -> InputError:

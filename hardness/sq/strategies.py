@@ -31,7 +31,7 @@ Values = NDArray[np.float64]
 IDLE_QUERIES = 8
 TABLE_BITS = 24  # bits of the table that a query is
 GRADIENT_BITS, PATIENCE = 20, 100  # of gradient queries; rounds of them that rule out nothing
-# Of many sets so many are spread at a time, over the squared tolerance: a third of them is lost
+# Of many sets this many are spread at a time, over the squared tolerance: a third of them is lost
 CROWDED = 0.21
 CLIPS = (0.0, 1.0)  # where a sum of characters is cut, in standard deviations; 0 is its sign
 EVENING = 4  # rounds

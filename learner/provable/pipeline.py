@@ -77,7 +77,7 @@ class _Walk:
     def rounds(self, w: Array, plan: list[int]) -> Hull:
         """Phase 4: sculpt and refine in turn, each round on as many examples as planned; the hull carved best."""
         for number, examples in enumerate(plan):
-            # ΣW no longer moves on so many examples: the rest of this stage would carve the same hull again.
+            # ΣW no longer moves on this many examples: the rest of this stage would carve the same hull again.
             if self.stalled and examples == plan[number - 1]:
                 continue
             hull = self.carve(w, examples, self.heads())
@@ -356,14 +356,14 @@ class Provable(Learner):
 
         `size` is the root mean square of the labels; less than `least_share` of the rows are too few for a hull.
         """
-        own = queries.inputs(tokens, dim, np.random.default_rng(self.random_state))
-        yield from queries.phases(ask, own, super()._least_heads(), size, tolerance, least_share)
+        drawn = queries.inputs(tokens, dim, np.random.default_rng(self.random_state))
+        yield from queries.phases(ask, drawn, super()._least_heads(), size, tolerance, least_share)
 
     def heads_by_averages(self, ask: Ask, tokens: int, dim: int, size: float) -> Iterator[Estimate]:
         """Yield what phase 6b estimates by an oracle's answers alone, from a random start: every Θ."""
         rng = np.random.default_rng(self.random_state)
-        own = queries.inputs(tokens, dim, rng)
-        theta = queries.every(ask, own, super()._least_heads(), size, rng)
+        drawn = queries.inputs(tokens, dim, rng)
+        theta = queries.every(ask, drawn, super()._least_heads(), size, rng)
         yield Estimate("every head", theta=theta)
 
     def _least_heads(self) -> int:

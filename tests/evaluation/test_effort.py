@@ -104,7 +104,7 @@ def test_all_that_is_opened_shares_one_allowance_and_a_dead_process_tells_nothin
 
 
 def fits(metered: Metered, count: int) -> None:
-    """So many solvers, one after the other, each with a fit."""
+    """This many solvers, one after the other, each with a fit."""
     for _ in range(count):
         with metered() as opened:
             opened.partial_fit(X, X * 1.0)

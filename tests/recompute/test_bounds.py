@@ -64,7 +64,7 @@ def test_a_learner_of_one_bit_needs_467_thousandths_of_n() -> None:
 
 
 def examples_until_determined(bits: int, rng: random.Random) -> int:
-    """Examples until those with an open gate (half, by a fair coin) span all vectors of so many random bits."""
+    """Examples until those with an open gate (half, by a fair coin) span all vectors of this many random bits."""
     basis: dict[int, int] = {}  # lead bit: vector
     count = 0
     while len(basis) < bits:

@@ -51,7 +51,7 @@ def diag_sizes(s: int) -> list[float]:
 
 
 def test_coefficients_of_diag() -> None:
-    """They were once said to be "about 1 each"."""
+    """They were once printed to be "about 1 each"."""
     sizes = [size for s in (*range(3, 17), 20) for size in diag_sizes(s)]
     low, high = floor(100 * min(sizes)) / 100, ceil(100 * max(sizes)) / 100
     assert (low, high) == (1.52, 1.78)

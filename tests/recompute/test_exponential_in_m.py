@@ -62,8 +62,8 @@ def slope(x: list[float], y: list[float]) -> tuple[float, float, float]:
 
 def test_the_rows_are_those_of_the_plan() -> None:
     plan = tomllib.loads((ROOT / "learner/studies/exponential_in_m/plan4.toml").read_text(encoding="utf-8"))
-    said = {key: value for key, value in plan.items() if key != "digest"}
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    printed = {key: value for key, value in plan.items() if key != "digest"}
+    text = json.dumps(printed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert hashlib.sha256(text.encode()).hexdigest() == plan["digest"]
     assert {row["solver.plan"] for row in rows(NAME)} == {plan["digest"]}
     places = {(m, d) for line in plan["hidden"].values() for m, d in line}
@@ -93,8 +93,8 @@ def test_examples_as_a_power_of_n(name: str, width: int) -> None:
     large = [cell for cell in some if cell[2] == width and comb(cell[1] - 1, cell[0]) >= 1000]
     kept = [cell for cell in large if (cell[:2] in places if name == "tuned" else 2 * cell[0] < cell[1])]
     k = slope([log(comb(d - 1, m)) for m, d, _ in kept], [log(some[cell]) for cell in kept])
-    said = summary(NAME)["numbers"]["exponent"][name][str(width)]
-    assert [said["value"], said["low"], said["high"]] == pytest.approx(k, rel=6e-3)
+    printed = summary(NAME)["numbers"]["exponent"][name][str(width)]
+    assert [printed["value"], printed["low"], printed["high"]] == pytest.approx(k, rel=6e-3)
 
 
 def test_the_factor_with_the_cell_of_few_runs() -> None:
@@ -121,10 +121,10 @@ def test_the_factor_a_head_of_hidden_sets_and_of_controls() -> None:
 
     hidden = factors("hidden set")
     controls = [x for arm in ("tent", "random layers", "steep random layers") for x in factors(arm)]
-    said = summary(NAME)["numbers"]["factor"]
-    assert said["hidden"] == pytest.approx(min(hidden), rel=6e-3)
-    assert said["most"] == pytest.approx(max(hidden), rel=6e-3)
-    assert said["control"] == pytest.approx(max(controls), rel=6e-3)
+    printed = summary(NAME)["numbers"]["factor"]
+    assert printed["hidden"] == pytest.approx(min(hidden), rel=6e-3)
+    assert printed["most"] == pytest.approx(max(hidden), rel=6e-3)
+    assert printed["control"] == pytest.approx(max(controls), rel=6e-3)
 
 
 @cache
@@ -175,15 +175,15 @@ def test_the_error_of_every_law() -> None:
     table = np.array([(*cell, comb(cell[1] - 1, cell[0]), lottery(cell)) for cell in cells], dtype=float)
     y, even = np.log([DEFAULT[cell] for cell in cells]), table[:, 0] % 2 == 0
     small, sparse = table[:, 3] < 500_000, 2 * table[:, 0] < table[:, 1]
-    (said,) = (lines for lines in article_tables(NAME) if lines[0][0] == "law")
-    assert {line[0] for line in said[1:]} == set(LAWS)
-    for line in said[1:]:
+    (printed,) = (lines for lines in article_tables(NAME) if lines[0][0] == "law")
+    assert {line[0] for line in printed[1:]} == set(LAWS)
+    for line in printed[1:]:
         for column, chosen in (("factor of error", even | ~even), ("m ≤ n/2", sparse)):
             fit, ask = chosen & small, chosen & ~small
             assert error(LAWS[line[0]], table, even, y, fit, ask) == pytest.approx(
-                float(line[said[0].index(column)]), rel=0.02
+                float(line[printed[0].index(column)]), rel=0.02
             )
-    first = said[1]
+    first = printed[1]
     assert summary(NAME)["numbers"]["law"]["name"] == first[0]
 
 
@@ -206,10 +206,10 @@ def test_heads_times_examples_over_n(name: str) -> None:
         if 16 * comb(d - 1, m) / M > 110 * sqrt(comb(d - 1, m)) and (name == "work" or 2 * m < d)
     ]
     mean = exp(np.mean(np.log(shares)))
-    said = summary(NAME)["numbers"][name]
-    ends = [said[key] for key in ("low", "high", "mean")]
+    printed = summary(NAME)["numbers"][name]
+    ends = [printed[key] for key in ("low", "high", "mean")]
     assert ends == pytest.approx([min(shares), max(shares), mean], rel=6e-3)
-    assert (said["near"], said["of"]) == (sum(mean / 3 < x < 3 * mean for x in shares), len(shares))
+    assert (printed["near"], printed["of"]) == (sum(mean / 3 < x < 3 * mean for x in shares), len(shares))
 
 
 def test_the_lottery_and_the_coins() -> None:
@@ -221,9 +221,9 @@ def test_the_lottery_and_the_coins() -> None:
             ratios[cell] = seen / (read / 2 * M) * comb(d - 1, m) / (1.4 * lottery(cell))
     for name, most in (("all", 99), ("small", 7)):
         some = [ratio for cell, ratio in ratios.items() if cell[0] <= most]
-        said = summary(NAME)["numbers"]["hazard"][name]
-        assert (said["cells"], said["near"]) == (len(some), sum(0.5 < x < 2 for x in some))
-        assert said["ratio"] == pytest.approx(exp(np.mean(np.log(some))), rel=6e-3)
+        printed = summary(NAME)["numbers"]["hazard"][name]
+        assert (printed["cells"], printed["near"]) == (len(some), sum(0.5 < x < 2 for x in some))
+        assert printed["ratio"] == pytest.approx(exp(np.mean(np.log(some))), rel=6e-3)
     coins = [row for some in runs("coins").values() for row in some]
     assert summary(NAME)["numbers"]["coins"] == {
         "runs": len(coins),

@@ -35,8 +35,8 @@ def cells() -> dict[tuple[str, ...], list[Row]]:
 def times(runs: list[Row]) -> tuple[float | None, float | None]:
     """log2 of the median seconds that solved runs took, and of the median prediction; at least `FLOOR` each."""
     took = [log2(max(seconds()[row["identity"]], FLOOR)) for row in runs if row["status"] == "solved"]
-    said = [row.get("detail.predicted_seconds") or row.get("detail.forecast_seconds") for row in runs]
-    known = [log2(max(float(value), FLOOR)) for value in said if value]
+    printed = [row.get("detail.predicted_seconds") or row.get("detail.forecast_seconds") for row in runs]
+    known = [log2(max(float(value), FLOOR)) for value in printed if value]
     return (median(took) if took else None), (median(known) if known else None)
 
 

@@ -37,7 +37,7 @@ def shown(values: list[float]) -> str:
 
 
 def test_a_head_is_recovered_at_full_rank_and_never_below() -> None:
-    said = summary("linear-attention")["numbers"]
+    printed = summary("linear-attention")["numbers"]
     counts = {"True": [0, 0], "False": [0, 0]}
     for row in of("linear-attention", solver_method="regression"):
         d = int(row["params.dim"])
@@ -45,7 +45,7 @@ def test_a_head_is_recovered_at_full_rank_and_never_below() -> None:
         assert row["detail.identifiable"] == str(full)
         counts[str(full)][0] += 1
         counts[str(full)][1] += float(row["detail.error"]) <= 1e-12
-    assert [said[name] for name in ("full", "short")] == [
+    assert [printed[name] for name in ("full", "short")] == [
         {"runs": runs, "exact": exact} for runs, exact in counts.values()
     ]
     assert counts == {"True": [162, 162], "False": [64, 0]}
@@ -64,7 +64,7 @@ def test_noise_is_worst_at_as_many_rows_as_features() -> None:
 
 
 def test_steps_of_automata() -> None:
-    said = summary("linear-attention")["numbers"]["automata"]
+    printed = summary("linear-attention")["numbers"]["automata"]
     sure, right, certified, others, least = 0, 0, [], [], []
     for (states, letters), runs in grouped(of("automata"), "params.states", "params.letters").items():
         pairs = int(states) * int(letters)
@@ -84,11 +84,11 @@ def test_steps_of_automata() -> None:
         ]
         certified.append(fmean(share for share, _, _ in cell))
         others.append(fmean((steps - share * good) / (1 - share) for share, good, steps in cell))
-    assert (said["sure"], said["right"]) == (sure, right)
+    assert (printed["sure"], printed["right"]) == (sure, right)
     assert sure == right == 2115194
-    assert said["certified"] == [round(100 * min(certified)), round(100 * max(certified))]
-    assert said["others"] == [round(100 * min(others), 1), round(100 * max(others), 1)]
-    assert said["least"] == [round(min(least), 1), round(max(least), 1)]
+    assert printed["certified"] == [round(100 * min(certified)), round(100 * max(certified))]
+    assert printed["others"] == [round(100 * min(others), 1), round(100 * max(others), 1)]
+    assert printed["least"] == [round(min(least), 1), round(max(least), 1)]
 
 
 def counted(runs: list[Row]) -> dict[str, dict[str, int]]:
@@ -102,10 +102,10 @@ def counted(runs: list[Row]) -> dict[str, dict[str, int]]:
 
 
 def test_jobs_of_programs() -> None:
-    said = summary("linear-attention")["numbers"]["programs"]
+    printed = summary("linear-attention")["numbers"]["programs"]
     total = counted(of("machine")).values()
     steps, wrong = (sum(counts[name] for counts in total) for name in ("steps", "wrong"))
-    assert (said["sure"], said["right"]) == (steps, steps - wrong)
+    assert (printed["sure"], printed["right"]) == (steps, steps - wrong)
     assert wrong == 0
     filled: list[Row] = []
     at: dict[float, list[Row]] = {0.5: [], 1.0: []}
@@ -118,7 +118,7 @@ def test_jobs_of_programs() -> None:
             cell += runs if int(samples) == round(ratio * SPANS[Q, A]) else []
     for name, ratio in (("half", 0.5), ("at", 1.0)):
         part = counted(at[ratio]).values()
-        assert said[name] == {
+        assert printed[name] == {
             count: sum(counts[count] for counts in part) for count in ("jobs", "whole", "blind")
         }
     table = article_tables("linear-attention")[0]
@@ -143,16 +143,16 @@ def test_descents_on_one_head() -> None:
 
 
 def test_the_memory() -> None:
-    said, memory = summary("linear-attention")["numbers"]["memory"], of("associative-memory")
+    printed, memory = summary("linear-attention")["numbers"]["memory"], of("associative-memory")
     learned = grouped([row for row in memory if row["solver.method"] == "regression"], "solver.unitary")
     by_share = {float(share): part for (share,), part in learned.items()}
     hidden, seen = by_share[1], by_share[0]
-    assert {int(row["detail.rank"]) for row in hidden} == {said["rank"]}
-    assert {int(row["detail.rank"]) for row in seen} == {said["features"]}
+    assert {int(row["detail.rank"]) for row in hidden} == {printed["rank"]}
+    assert {int(row["detail.rank"]) for row in seen} == {printed["features"]}
     shares = [fmean(float(row["detail.certified"]) for row in part) for part in (hidden, seen)]
-    assert said["certified"] == [round(100 * share) for share in shares]
+    assert printed["certified"] == [round(100 * share) for share in shares]
     assert max(float(row["detail.distance"]) for row in hidden) <= 1e-12
-    assert {float(row["detail.other"]) for row in hidden} == {said["other"]}
+    assert {float(row["detail.other"]) for row in hidden} == {printed["other"]}
     adam = grouped(
         [row for row in memory if row["solver.method"] == "Adam"], "solver.heads", "solver.unitary"
     )
@@ -162,7 +162,7 @@ def test_the_memory() -> None:
         if int(heads) > 1 and float(share) == 1
         for row in cell
     ]
-    assert said["farthest"] == round(max(far), 2)
+    assert printed["farthest"] == round(max(far), 2)
     cells = {
         (int(heads), float(share)): [float(row["detail.distance"]) for row in cell]
         for (heads, share), cell in adam.items()
@@ -174,7 +174,7 @@ def test_the_memory() -> None:
 
 
 def test_the_regret_against_the_best_linear_attention() -> None:
-    said = summary("linear-attention")["numbers"]["agnostic"]
+    printed = summary("linear-attention")["numbers"]["agnostic"]
     runs = grouped(of("linear-attention", solver_method="agnostic"), "params.dim", "budget.samples")
     regrets = {
         (int(d), 2 * int(count) / (int(d) ** 2 * (int(d) + 1))): [float(row["detail.regret"]) for row in cell]
@@ -184,9 +184,9 @@ def test_the_regret_against_the_best_linear_attention() -> None:
         for d, text in zip((4, 8), texts, strict=True):
             assert text == (shown(regrets[d, float(ratio)]) if (d, float(ratio)) in regrets else "–")
     for d in (4, 8):
-        points = [(r, y) for (dim, r), ys in regrets.items() if dim == d and r >= said["from"] for y in ys]
+        points = [(r, y) for (dim, r), ys in regrets.items() if dim == d and r >= printed["from"] for y in ys]
         fit = linregress(*zip(*((log(x), log(y)) for x, y in points), strict=True))
         half = t.ppf(0.975, len(points) - 2) * fit.stderr
-        assert said["rate"][str(d)] == f"{fit.slope:.3g} [{fit.slope - half:.3g}, {fit.slope + half:.3g}]"
+        assert printed["rate"][str(d)] == f"{fit.slope:.3g} [{fit.slope - half:.3g}, {fit.slope + half:.3g}]"
     least = [float(row["detail.least"]) for row in runs["4", "10240"]]
-    assert said["share"] == round(100 * fmean(least))
+    assert printed["share"] == round(100 * fmean(least))

@@ -87,7 +87,7 @@ def power(log: float) -> str:
 
 
 def needed(bits: int, tau: Fraction) -> float:
-    """log2 of the queries, 8τ²(N − 1), that a learner needs which must be certain of so many hidden bits of 255."""
+    """log2 of the queries, 8τ²(N − 1), that a learner needs which must be certain of this many hidden bits of 255."""
     bound = 8 * tau**2 * (comb(255, bits) - 1)
     return log2(bound.numerator) - log2(bound.denominator)
 
@@ -104,7 +104,7 @@ def test_what_heads_buy(numbers: dict) -> None:
     for name, tau in (("coarse", "0.1"), ("fine", "0.001")):
         (line,) = (line for line in table if line[:2] == [tau, "32"])
         assert numbers["heads"][name] == {"tau": float(tau), "diag": line[2], "sharp": line[3]}
-    assert f"{needed(64, Fraction(1, 10)):.2f}" == "199.51"  # 2^200 was once said, and proved for nobody
+    assert f"{needed(64, Fraction(1, 10)):.2f}" == "199.51"  # 2^200 was once printed, and proved for nobody
 
 
 def test_descents(numbers: dict) -> None:

@@ -155,7 +155,7 @@ def saved(starts: list[list[dict[str, str]]], name: str) -> list[float]:
 
 def test_the_race_of_the_phases_end_and_a_random_start() -> None:
     spent, numbers = seconds(), summary("nice-layers")["numbers"]["race"]
-    dearer, near, right = [], [], [0, 0]
+    slower, near, right = [], [], [0, 0]
     for inputs, tokens, heads, error, *cells in article_tables("nice-layers")[2][1:]:
         starts = raced(inputs, tokens, heads)
         assert [len(trials) for trials in starts] == [numbers[inputs]] * 2
@@ -163,13 +163,13 @@ def test_the_race_of_the_phases_end_and_a_random_start() -> None:
         times = [[spent[row["identity"]] for row in trials] for trials in starts]
         saves = [saved(starts, name) for name in ("near", "taken")]
         assert cells == [*map(share, starts), *map(shown, saves), *map(shown, times)]
-        dearer.append(interval([one - other for one, other in zip(*times, strict=True)])[1] > 0)
+        slower.append(interval([one - other for one, other in zip(*times, strict=True)])[1] > 0)
         near += [fmean(saves[0])] if inputs == "sign" else []
         right = [
             n + sum(row["status"] == "solved" for row in trials)
             for n, trials in zip(right, starts, strict=True)
         ]
-    assert (numbers["slower"], numbers["sizes"]) == (sum(dearer), len(dearer))
+    assert (numbers["slower"], numbers["sizes"]) == (sum(slower), len(slower))
     assert numbers["near"] == {"low": round(min(near)), "high": round(max(near))}
     for start in ("phases", "random"):
         ran = rows("nice-layers", solver_kind="race", solver_start=start, params_inputs="sign")

@@ -128,8 +128,8 @@ def test_the_rate_in_the_dimension() -> None:
         points = [(dim, count) for dim, several in counts.items() for count in several]
         fit = linregress(*np.log(points).T)
         half = t.ppf(0.975, len(points) - 2) * fit.stderr
-        said = f"{fit.slope:.3g} [{fit.slope - half:.3g}, {fit.slope + half:.3g}]"
-        assert numbers["rate"][title] == said
+        printed = f"{fit.slope:.3g} [{fit.slope - half:.3g}, {fit.slope + half:.3g}]"
+        assert numbers["rate"][title] == printed
     least = [
         errors("f2", NETWORK, n, dim).mean() for dim in (8, 16, 32) for n in COUNTS[: 7 if dim == 16 else 6]
     ]

@@ -33,7 +33,7 @@ def test_interval_of_order_statistics_holds_the_median_with_the_stated_probabili
         low, high, _ = median_interval([*range(1, n + 1)], [False] * n)
         inside = (
             sum(comb(n, k) for k in range(int(low), int(high))) / 2**n
-        )  # so many of n draws lie below the median
+        )  # this many of n draws lie below the median
         assert inside >= 0.95
         narrower = sum(comb(n, k) for k in range(int(low) + 1, int(high) - 1)) / 2**n
         assert narrower < 0.95

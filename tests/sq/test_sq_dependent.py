@@ -105,7 +105,7 @@ def law_of(count: int, cut: Fraction) -> tuple[Fraction, Fraction]:
 
 @pytest.mark.parametrize(("count", "cut"), [(2, 2), (4, 2), (4, 3), (5, 1), (6, 2), (7, 2), (7, 3)])
 def test_the_promise_holds_for_all_draws_on_average(count: int, cut: int) -> None:
-    """The proof's inequalities, exactly: mean, variance and what is not driven, over all sums of so many of seven."""
+    """The proof's inequalities, exactly: mean, variance and what is not driven, over all sums of this many of seven."""
     tau, draws = Fraction(1, 12), []
     for sets in combinations(EVERY, count):
         for signs in product((-1, 1), repeat=count):
@@ -131,7 +131,7 @@ def test_v_is_known_up_to_a_factor(size: int, exponent: float) -> None:
 
 
 def test_v_of_large_classes_is_known_up_to_half_of_pi() -> None:
-    """A class of so many parities takes no more than independent ones, which take pi/2 times lemma L's bound."""
+    """A class of this many parities takes no more than independent ones, which take pi/2 times lemma L's bound."""
     for tau, factor in ((0.05, 1.03), (2.0**-7, 1.02)):
         suffices = certain_queries(2**50, tau)
         assert suffices <= factor * 2**50 / independent_lost(tau)

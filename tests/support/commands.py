@@ -25,7 +25,7 @@ class Completed(NamedTuple):
 def run_command(line: str, *more: object, patience: float = 3600.0) -> Completed:
     """The end of a command; `more` are words that may hold blanks, such as paths.
 
-    A job says after so many seconds that it goes on: by default never, so that a busy machine prints no other lines.
+    A job says after this many seconds that it goes on: by default never, so that a busy machine prints no other lines.
     """
     out, err = io.StringIO(), io.StringIO()
     reminders = mock.patch.multiple(progress, PATIENCE=patience, EVERY=patience)

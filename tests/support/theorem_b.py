@@ -34,7 +34,7 @@ def lost(tau: Fraction) -> int:
 
 @cache
 def floor(sets: int, tau: Fraction) -> int:
-    """Queries that every deterministic learner needs which must be certain of one of so many parities."""
+    """Queries that every deterministic learner needs which must be certain of one of this many parities."""
     loss, queries, live = lost(tau), 0, sets
     while live > 2 * loss + 2:
         away = max(1, (live - 2 * loss - 2) // loss)
@@ -49,14 +49,14 @@ def floor(sets: int, tau: Fraction) -> int:
 
 
 def chains_fit(live: int, kept: int, tau: Fraction) -> bool:
-    """Lemma L: so many chains of means more than 2 tau apart, as even in length as they can be, in a sum of 1/4."""
+    """Lemma L: this many chains of means more than 2 tau apart, as even in length as they can be, in a sum of 1/4."""
     short, longer = divmod(live, kept)
     total = (kept - longer) * short * (short**2 - 1) + longer * (short + 1) * ((short + 1) ** 2 - 1)
     return total * tau * tau / 3 < Fraction(1, 4)
 
 
 def answers_floor(sets: int, tau: float) -> float:
-    """Queries that it takes to name one of so many sets: an answer is one of so many multiples of 2 tau."""
+    """Queries that it takes to name one of this many sets: an answer is one of this many multiples of 2 tau."""
     return log2(sets) / log2(2 * int(1 / (4 * tau) + 0.5) + 1)
 
 

@@ -35,7 +35,7 @@ def cut_sums(tau: float, largest: int) -> NDArray[np.float64]:
 
 
 def surely_lost(sums: NDArray[np.float64], live: int) -> int:
-    """What some query loses of so many parities, however dependent, by theorem C."""
+    """What some query loses of this many parities, however dependent, by theorem C."""
     count, past, spread, rarer = sums[:, sums[0] <= live]
     variance = np.maximum(spread, 0) / np.maximum(count, live - count + 1)
     driven = np.ceil(count * past**2 / (past**2 + variance) - 1e-9)
@@ -45,9 +45,9 @@ def surely_lost(sums: NDArray[np.float64], live: int) -> int:
 
 
 def surely_enough(sets: int, tau: float) -> int:
-    """Queries after which one of so many parities is left, by sums of dependent ones or queries on independent ones."""
+    """Queries that leave one of this many parities, by sums of dependent ones or queries on independent ones."""
     sums, size, exact, reach = cut_sums(tau, sets), 2, Fraction(str(tau)), 1
-    sizes, losses = [1], [0]  # of the lab's sizes, what a query on so many or fewer loses
+    sizes, losses = [1], [0]  # of the lab's sizes, what a query on this many or fewer loses
     while size <= sets:
         sizes.append(size)
         losses.append(max(losses[-1], surely_lost(sums, size)))

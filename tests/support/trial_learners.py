@@ -160,7 +160,7 @@ class Tunable:
 
 
 class Slow(Tunable):
-    """Spends so many seconds of the CPU on a fit."""
+    """Spends this many seconds of the CPU on a fit."""
 
     def __init__(self, seconds: float = 0.1) -> None:
         super().__init__()

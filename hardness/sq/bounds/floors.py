@@ -104,7 +104,7 @@ def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
 
 
 def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
-    """Return theorem B's floor f of V and of G, for every class of so many parities, by one recursion (theory 2.7).
+    """Return theorem B's floor f of V and of G, for every class of this many parities, by one recursion (theory 2.7).
 
     f(1) = 0 and f(k) = 1 + f(w), w the least size that a query may leave of k: at least k - e* (of 2e* + 2 or more),
     and such that w round-robin chains of the k means fit into sum a_S^2 <= 1/4. Raises `InputError` from tolerance 1/4

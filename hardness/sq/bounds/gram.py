@@ -10,7 +10,7 @@ from hardness.errors import InputError
 from hardness.families.concepts import LISTED, ListedConcepts
 from hardness.sq.bounds.floors import check_tolerance
 
-CHUNK = 2**22  # labels that are multiplied at once; products of so many are exact in single precision
+CHUNK = 2**22  # labels that are multiplied at once; products of this many are exact in single precision
 SOURCES = {
     "window": "best-window adversary: 8 tau^2 (N - 1)/lambda of the Gram matrix of the class, theory 2.8, proved here",
     "strict": "the same in integers: ceil((N - 1)/(ceil(lambda/(8 tau^2)) - 1)), theory 2.8",

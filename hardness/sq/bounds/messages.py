@@ -20,8 +20,8 @@ def examples_needed(concepts: int, rho: float | Decimal, success: float = 0.9, f
     """Return N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down: theorem M of theory 2.10, proved there.
 
     Of each informative example the learner keeps a message from a channel chosen from earlier messages; whoever names
-    one of N equally likely sets with probability P needs so many. `rho` bounds the information of a message; labels are
-    flipped with probability `flip`. 0 for P < 1/N. Raises `InputError` for what is no probability.
+    one of N equally likely sets with probability P needs this many. `rho` bounds the information of a message; labels
+    are flipped with probability `flip`. 0 for P < 1/N. Raises `InputError` for what is no probability.
     """
     _check(success, flip)
     with localcontext(Context(prec=DIGITS + len(str(concepts)))):

@@ -78,7 +78,7 @@ LONGEST = {
 HALVINGS = 3
 CHUNK = 2**19  # examples made at a time
 
-# One linear equation a batch, with Gaussian noise of so many 1/B in every entry of its mean gradient.
+# One linear equation a batch, with Gaussian noise of this many 1/B in every entry of its mean gradient.
 BATCH, ATTACKED, NOISES, ATTACKS = 64, (20, 10), (0.0, 0.1, 0.2, 0.3, 0.4, 0.5), 20
 
 
@@ -193,7 +193,7 @@ def named(values: NDArray[np.float64], concepts: ParityConcepts) -> int:
 
 
 def batches(task: Task, root: int) -> Outcome:
-    """Read an equation off each mean gradient, with noise of so many 1/B; the cost is in informative examples."""
+    """Read an equation off each mean gradient, with noise of this many 1/B; the cost is in informative examples."""
     from hardness.attacks.batch_gradient import attack
 
     instance = instance_of(task, root)

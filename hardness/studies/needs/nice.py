@@ -216,7 +216,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     return {
         "d": DIM,
         "layers": layers,
-        "sure": round(100 - 200 / 2**layers),  # the least and the most of so many hold the median
+        "sure": round(100 - 200 / 2**layers),  # the least and the most of this many hold the median
         "finest": FINEST,
         "phases": [_inverse(e) for e in phases[2].middle.iloc[[0, -1]]],
         "rounds": [_inverse(e) for e in rounds[2].middle.iloc[[0, -1]]],

@@ -41,7 +41,7 @@ SOLVED = 0.1  # mean squared error on fresh informative rows over the variance o
 FIRST, SPACING = 64, 1.06  # a run is looked at every 64 examples at first, later every 6 %
 PORTION = 1 << 14  # examples handed over at a time
 JUDGED = 4096  # fresh examples to judge on, half of them informative
-HOLD = 2.0  # a head holds S if its weights in S are so many times as large as all others
+HOLD = 2.0  # a head holds S if its weights in S are this many times as large as all others
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -372,8 +372,8 @@ def factor_of(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, 
 
 def steepness(cells: "DataFrame", arm: str) -> list[float]:
     """Return the factors a head of an arm along all rays and widths."""
-    found = (factor_of(cells, arm, width, line) for line in RAYS for width in WIDTHS)
-    return [factor["value"] for factor in found if factor]
+    fitted = (factor_of(cells, arm, width, line) for line in RAYS for width in WIDTHS)
+    return [factor["value"] for factor in fitted if factor]
 
 
 def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "DataFrame":
@@ -383,10 +383,10 @@ def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "D
     table = []
     for line in lines:
         for width in WIDTHS:
-            found = {arm: factor_of(cells, arm, width, line) for arm in arms}
+            by_arm = {arm: factor_of(cells, arm, width, line) for arm in arms}
             texts = {
                 arm: "{value:.2f} ({low:.2f}–{high:.2f})".format(**at) if at else "–"
-                for arm, at in found.items()
+                for arm, at in by_arm.items()
             }
             table.append({"d": line, "width": width, **texts})
     return pd.DataFrame(table)

@@ -268,7 +268,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def _jobs_at(jobs: "DataFrame", ratio: float) -> dict[str, int]:
-    """Return the jobs with so many rows over the rank, those certified to the end, and those right without that."""
+    """Return the jobs with this many rows over the rank, those certified to the end, and those right without that."""
     part = jobs[jobs.samples == (ratio * jobs.span).round()]
     return {name: int(part[name].sum()) for name in ("jobs", "blind", "whole")}
 

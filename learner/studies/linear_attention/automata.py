@@ -42,7 +42,7 @@ def steps(count: int, states: int, letters: int, rng: np.random.Generator) -> tu
 
 
 def span_rank(states: int, letters: int) -> int:
-    """Return the rank of the features of all such examples, QA(QA(Q−1) + 1): so many transitions have to be seen.
+    """Return the rank of the features of all such examples, QA(QA(Q−1) + 1): this many transitions have to be seen.
 
     >>> [span_rank(2, 2), span_rank(4, 4), span_rank(6, 3)]
     [20, 784, 1638]

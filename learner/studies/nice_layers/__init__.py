@@ -342,7 +342,7 @@ def enough(rows: "DataFrame", heads: int, tokens: int, kind: str) -> list[float]
 
 
 def per_parameter(heads: int, tokens: int, examples: float) -> float:
-    """Return the numbers that so many examples show, over the 2md² parameters of a layer."""
+    """Return the numbers that this many examples show, over the 2md² parameters of a layer."""
     return examples * tokens * DIM / (2 * heads * DIM**2)
 
 
@@ -383,7 +383,7 @@ def saved(rows: "DataFrame", heads: int, tokens: int, inputs: str, column: str) 
     return mean((random[column] - phases[column])[both].astype(float).tolist())
 
 
-def dearer(rows: "DataFrame", heads: int, tokens: int, inputs: str) -> Mean:
+def seconds_lost(rows: "DataFrame", heads: int, tokens: int, inputs: str) -> Mean:
     """Return the processor seconds that phases and rounds take beyond those of the rounds from a random start."""
     phases, random = (raced(rows, heads, tokens, inputs, start).seconds for start in STARTS)
     return mean((phases - random).tolist())
@@ -428,7 +428,7 @@ def _race_numbers(rows: "DataFrame") -> dict[str, Any]:
     sizes = [(m, k, inputs) for inputs in RACE_LAYERS for m, k in RACE_CELLS]
     totals = {start: [found(raced(rows, *size, start))[:2] for size in sizes] for start in STARTS}
     near = [saved(rows, m, k, "sign", "near").value for m, k in RACE_CELLS]
-    slower = [dearer(rows, *size).side(0.0) == 1 for size in sizes]
+    slower = [seconds_lost(rows, *size).side(0.0) == 1 for size in sizes]
     signs = rows[(rows.kind == "race") & (rows.inputs == "sign")]
     early = (signs.near <= EARLY).groupby(signs.start).sum()
     return {

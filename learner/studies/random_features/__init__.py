@@ -164,7 +164,7 @@ def error_of(table: "DataFrame", name: str, model: str, n: int = MOST) -> Mean:
 
 
 def gap(table: "DataFrame", name: str, n: int, other: tuple[str, int], model: str = PLAIN) -> Mean:
-    """Return the error of `model` after n examples minus that of another model after so many, paired by repetition."""
+    """Return the error of `model` after n examples minus that of `other` (model, examples), paired by repetition."""
     return mean((_runs(table, name, model, n) - _runs(table, name, *other)).tolist())
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 EXAMPLES, WORK = 1 << 18, 6_000_000_000  # what every learner may spend at most: examples, and multiply-adds
-SIGNS = 1 << 23  # of a token, in all examples: so many fit into a gigabyte for any learner
+SIGNS = 1 << 23  # of a token, in all examples: this many fit into a gigabyte for any learner
 SMALL_WORK = 1_000_000_000
 SAME = ("torch-student",)  # takes the steps of `student`, where torch is installed
 HANDED = ("sgd",)  # is handed the products of the tokens: a best case, for structured families alone
