@@ -259,9 +259,9 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
     for name, (kind, axes) in kinds.items():
         array = held[name]
         if not array.dtype.str.startswith(kind) or array.ndim != axes:
-            held = f"{array.dtype.str} with {array.ndim}"
+            kind_held = f"{array.dtype.str} with {array.ndim}"
             raise InputError(
-                f"{path} is not as the lab writes it: {name} must be {kind} with {axes} axes, got {held}"
+                f"{path} is not as the lab writes it: {name} must be {kind} with {axes} axes, got {kind_held}"
             )
     return held
 
