@@ -143,9 +143,10 @@ def scores(judged: Judged, predicted: Floats) -> Scores:
     """Scores of predictions (n, k, d) for the inputs of `judged`; all None where a prediction is not finite.
 
     `test_error`: root of the mean squared error over all outputs. `relative_error`: root of the squared error over that
-    of the best constant; `explained` is one minus its square. Of structured families, on the rows with z_0 != 0:
-    `sign_accuracy`, the share whose prediction is nearest to the right value; `correlation` of predicted and true
-    value; `open_error`, the mean squared error in units in which the values have variance 1 (`open_error`).
+    of the best constant. Of structured families, on the rows with z_0 != 0: `sign_accuracy`, the share whose prediction
+    is nearest to the right value; `correlation` of predicted and true value; `open_error`, the mean squared error in
+    units in which the values have variance 1 (`open_error`). `explained` is the share of the labels' variance that is
+    explained over all rows, or over those with z_0 != 0 if it is less there: z_0 alone must not count as success.
     """
     Y = judged.Y
     if predicted.shape != Y.shape or not np.isfinite(predicted).all():
@@ -158,9 +159,11 @@ def scores(judged: Judged, predicted: Floats) -> Scores:
         "explained": 1 - share,
     }
     if judged.values is not None:
-        return every | _structured(judged, predicted, judged.values)
-    if judged.variance is not None:
+        every |= _structured(judged, predicted, judged.values)
+    elif judged.variance is not None:
         every["open_error"] = open_error(judged.X, predicted, Y, judged.variance)
+    if (error := every["open_error"]) is not None:
+        every["explained"] = 1 - max(share, error)
     return every
 
 

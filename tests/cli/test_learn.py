@@ -88,7 +88,7 @@ def test_student_answers_with_its_curve_and_says_its_points(hard):
     assert report["relative_error"] ** 2 <= 0.1
     sizes, shares = zip(*report["curve"], strict=True)
     assert (sizes[-1], list(sizes)) == (120_000, sorted(sizes))
-    assert shares[-1] == pytest.approx(1 - report["relative_error"] ** 2)
+    assert shares[-1] == pytest.approx(1 - report["open_curve"][-1][1])  # no better than with an open gate
     assert shares[0] < 0.1
     assert err.splitlines()[0] == "making 120000 examples to learn from, 2000 to judge on"
     lines = [each for each in err.splitlines() if "of the variance explained" in each]
@@ -199,7 +199,8 @@ def test_what_fails_in_this_process_says_why_in_one_line():
     result = learn(instance, Ridge(), 200, seed=1)
     assert (result.status, result.reason.startswith("ValueError: Found array with dim 3")) == ("error", True)
     whole = learn(instance, Constant, 200, seed=1)
-    assert (whole.reason, whole.explained) == ("", pytest.approx(0, abs=0.05))
+    assert whole.reason == ""
+    assert whole.explained < 0.05  # one constant for all inputs is worse than one for an open gate
     with pytest.raises(InputError, match=r"of shape \(2000, 2, 6\); got \(2000, 6\)"):
         judge(instance, lambda X: X[:, 0])
 

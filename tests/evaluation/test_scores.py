@@ -74,6 +74,23 @@ def test_scores_of_the_truth_and_of_a_constant(family):
     assert guessed["open_error"] > 0.9
 
 
+@pytest.mark.parametrize(
+    "family",
+    [*(Parity(dim=16, heads=4, gadget=gadget) for gadget in ("diag", "sharp", "wide")), Rounding(17, 5, 2)],
+)
+def test_who_knows_the_gate_alone_explains_nothing(family):
+    judged = fresh(Instance.generate(family, 0), 4000, seed=2)
+    opened = judged.X[:, 0, 0] != judged.X[:, 1, 0]
+    predicted = np.empty_like(judged.Y)
+    for gate in (False, True):
+        for sign in (-1, 1):
+            rows = (opened == gate) & (judged.X[:, 0, 0] == sign)
+            predicted[rows] = judged.Y[rows].mean(axis=0)
+    gated = scores(judged, predicted)
+    assert abs(gated["explained"]) < 0.02
+    assert gated["relative_error"] < 0.8  # though much of the labels' variance is the gate
+
+
 def test_the_sign_accuracy_is_the_share_nearest_to_the_true_value_and_stands_nowhere_else():
     judged = fresh(Instance.generate(Rounding(10, 97, 4), 1), 2000, seed=2)
     timid = scores(judged, 0.3 * judged.Y)  # every sign is right, and few values
