@@ -1,6 +1,7 @@
 """The study exponential-in-m: its plan, its trials and its laws."""
 
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -60,7 +61,7 @@ def test_winners_are_what_the_runs_of_their_cell_say():
         slow = {task.identity for task in tasks if task.solver["params"].get("output_rate") != 0.01}
         return {task.identity: Outcome("solved", 700 if task.identity in slow else 400) for task in tasks}
 
-    fresh = plan.winners(FIXED, [cell], run)
+    fresh = plan.winners(FIXED, cell, run)
     assert len(fresh) == FIXED["runs"]
     assert {task.solver["params"]["output_rate"] for task in fresh} == {0.01}
     assert len(made) == 9 * 3 + 3 * 6
@@ -97,18 +98,17 @@ def test_heads_that_hold_the_set_are_counted():
 
 
 def test_laws_find_what_was_planted():
-    """Costs by each two-term law exactly: it is the one that predicts large classes, and the others err."""
+    """Costs by each law exactly: it is the one that predicts large classes, and the others err."""
     cells = pd.DataFrame(
-        [(m, d, width) for m in range(2, 9) for d in (3 * m, 4 * m, 24) for width in (16, 64, 256) if m < d],
-        columns=["m", "d", "width"],
-    ).assign(xnp=0.06)
-    at = laws.cells(cells)
-    for law in laws.LAWS:
-        v = np.array([np.log(5), np.log(16), *np.zeros(law.constants)])[: law.constants + 1]
-        v[-1] = np.log(1.5)
-        planted = np.exp(laws.predicted(law, at, v))
-        errors = laws.judged(at, planted, 5e5)
-        assert errors[law.name][0] == pytest.approx(1, abs=1e-3)
-    two = next(law for law in laws.LAWS if law.name == "a √N + b N/M")
-    errors = laws.judged(at, np.exp(laws.predicted(two, at, np.log([110, 16, 1.5]))), 5e5)
-    assert errors["c N"][0] > 2 > 1.01 > errors["a √N + b N/M"][0]
+        [(m, d, M) for m in range(2, 9) for d in (3 * m, 4 * m, 24) for M in (16, 64, 256)],
+        columns=["m", "d", "M"],
+    )
+    sets = [comb(d - 1, m) for m, d in zip(cells.m, cells.d, strict=True)]
+    cells = cells.assign(n=cells.d - 1, N=sets, p=0.06)
+    for name, law in laws.LAWS.items():
+        v = np.append(np.log([5, 16, *[1] * 9])[: len(law.columns) + law.exponents], np.log(1.5))
+        planted = np.exp(law.predicted(law.logarithms(cells), v))
+        assert laws.errors(cells, planted)[name] == pytest.approx(1, abs=1e-3)
+    two = laws.LAWS["a √N + b N/M"]
+    errors = laws.errors(cells, np.exp(two.predicted(two.logarithms(cells), np.log([110, 16, 1.5]))))
+    assert errors["c N"] > 2 > 1.01 > errors["a √N + b N/M"]

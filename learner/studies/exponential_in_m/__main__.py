@@ -17,26 +17,18 @@ from learner.studies.exponential_in_m import STUDY, plan
 
 def main(folder: Path, workers: int = 1) -> None:
     """Run what the store in `folder` lacks of the plan."""
-    fixed = plan.read()
+    fixed, trial, seconds, guard = plan.read(), STUDY.trial, STUDY.seconds, STUDY.guard
     with Store(folder / STORE, {"study": STUDY.name, "seed": 0, "quick": False}) as store:
         store.made_by("python -m learner.studies.exponential_in_m out/plan4")
 
         def results(tasks: Sequence[Task]) -> Results:
-            run(
-                tasks,
-                store,
-                STUDY.trial,
-                guard=STUDY.guard,
-                workers=workers,
-                seconds=STUDY.seconds,
-                progress=Progress(),
-            )
+            run(tasks, store, trial, guard=guard, workers=workers, seconds=seconds, progress=Progress())
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
         for part in plan.parts(fixed):
             results(part)
         for cell in plan.tuned(fixed):
-            results(plan.winners(fixed, [cell], results))
+            results(plan.winners(fixed, cell, results))
         results(plan.largest(fixed))
 
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 HIGHEST = 26.0  # frequency beyond which the transforms of sech² and sech⁴ are below 1e-15
 TAIL = 24.0  # beyond |z| = 24 sech² is below 1e-20
-CHUNK = 512  # heads at a time
 
 
 def restarts(batch: int, l1: float) -> float:
@@ -31,9 +30,7 @@ def scale(rate: float, l1: float) -> float:
 def equilibrium(rng: np.random.Generator, heads: int, n: int, scale: float) -> tuple[Floats, Floats]:
     """Draw weights t (heads, n) from the Laplace law of that scale l, and thresholds b (heads,) from N(0, 2 n l²).
 
-    The learner does not pull thresholds to 0. That they spread as far as the sums t·v do is an assumption. On coins as
-    labels `diagonal` keeps them at about .6 of that, which changes predictions little; a spread of l would take two
-    thirds off those for even s.
+    The learner does not pull thresholds to 0. That they spread as far as the sums t·v do is an assumption.
     """
     return rng.laplace(0.0, scale, (heads, n)), rng.normal(0.0, scale * (2 * n) ** 0.5, heads)
 
@@ -49,14 +46,8 @@ def mean_squares(t: Floats, b: Floats) -> Floats:
 
 
 def _mean(t: Floats, b: Floats, size: int, transform: Callable[[Floats], Floats]) -> Floats:
-    parts = [_of_chunk(t[i : i + CHUNK], b[i : i + CHUNK], size, transform) for i in range(0, len(t), CHUNK)]
-    return np.concatenate(parts)
-
-
-def _of_chunk(t: Floats, b: Floats, size: int, transform: Callable[[Floats], Floats]) -> Floats:
     """Return (1/2 pi) ∫ G(w) exp(i w b) Π cos Π (i sin) dw by the midpoint rule, which is exact up to the tail of g."""
-    reach = TAIL + float((np.abs(t).sum(axis=1) + np.abs(b)).max())
-    step = 2 * pi / (2 * reach)
+    step = pi / (TAIL + float((np.abs(t).sum(axis=1) + np.abs(b)).max()))
     w: Floats = (np.arange(int(HIGHEST / step) + 1, dtype=np.float64) + 0.5) * step
     product = np.exp(1j * w * b[:, None]) * 1j**size
     for place, column in enumerate(t.T):

@@ -6,6 +6,7 @@ What is run is a function of the plan and, for the settings that win their cells
 import hashlib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,14 +17,14 @@ from hardness.errors import InputError
 
 FILE = Path(__file__).with_name("plan4.toml")
 HARD, TENT, MILD, STEEP = "hidden set", "tent", "random layers", "steep random layers"
+CONTROLS = (TENT, MILD, STEEP)
 FAMILIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     HARD: ("parity", {}),
     TENT: ("tent", {}),
     MILD: ("random-diagonal", {"scale": 2.0}),
     STEEP: ("random-diagonal", {"scale": 6.0}),
 }
-LOTTERY_HEADS = 4000  # random heads by which the lottery's prediction is made
-CONTROLS = (TENT, MILD, STEEP)
+Plan = Mapping[str, Any]
 
 
 class Cell(NamedTuple):
@@ -45,12 +46,7 @@ def law(cell: Cell) -> float:
     return float(110 * cell.sets**0.5 + 16 * cell.sets / cell.width)
 
 
-def ceiling(cell: Cell) -> int:
-    """Return the most examples of a run of `make study`."""
-    return int(40 * law(cell)) + 100_000
-
-
-def digest(plan: Mapping[str, Any]) -> str:
+def digest(plan: Plan) -> str:
     """Return SHA-256 of all that a plan says but its digest, in hex: the root seed of its trials."""
     return hashlib.sha256(canonical({key: plan[key] for key in plan if key != "digest"}).encode()).hexdigest()
 
@@ -77,30 +73,30 @@ def tasks(path: Path = FILE) -> list[Task]:
     return [*(task for part in parts(plan) for task in part), *largest(plan)]
 
 
-def parts(plan: Mapping[str, Any]) -> Iterator[list[Task]]:
-    """Yield those trials part by part, in the order in which they are run."""
+def parts(plan: Plan) -> Iterator[list[Task]]:
+    """Yield those trials part by part, in the order in which they are run, but for `largest`."""
     yield [*beside(plan)]
-    for chosen in (hidden(plan), controls(plan)):
-        yield [task for cell in chosen for task in runs(plan, cell, "default", {}, range(plan["runs"]))]
+    for cells in (hidden(plan), controls(plan)):
+        yield [task for cell in cells for task in runs(plan, cell, "default", {}, range(plan["runs"]))]
     yield [*flips(plan), *coins(plan)]
 
 
-def largest(plan: Mapping[str, Any]) -> list[Task]:
+def largest(plan: Plan) -> list[Task]:
     """Return the trials that are run last."""
     cells = [Cell(HARD, m, d, width) for width, m, d in plan["largest"]]
     return [task for cell in cells for task in runs(plan, cell, "default", {}, range(plan["largest_runs"]))]
 
 
-def hidden(plan: Mapping[str, Any]) -> list[Cell]:
+def hidden(plan: Plan) -> list[Cell]:
     """Return the cells of hidden sets, every one once, with its widths."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     cells = [Cell(HARD, m, d, width) for m, d in places for width in plan["widths"]]
-    narrowest = min(plan["widths"])
-    cells = [cell for cell in cells if cell.width > narrowest or cell.sets <= plan["most_sets_of_narrowest"]]
+    narrowest, most = min(plan["widths"]), plan["most_sets_of_narrowest"]
+    cells = [cell for cell in cells if cell.width > narrowest or cell.sets <= most]
     return [*cells, *(Cell(HARD, m, d, width) for width, m, d in plan["wider"])]
 
 
-def controls(plan: Mapping[str, Any]) -> list[Cell]:
+def controls(plan: Plan) -> list[Cell]:
     """Return the cells of controls."""
     cells = [Cell(arm, m, d, width) for m, d in plan["tuned"] for arm in CONTROLS for width in plan["widths"]]
     return [cell for cell in cells if exists(cell)]
@@ -111,16 +107,13 @@ def exists(cell: Cell) -> bool:
     return cell.arm != TENT or (cell.m >= 4 and cell.m % 2 == 0)
 
 
-def cap(plan: Mapping[str, Any], cell: Cell) -> int:
-    """Return the most examples of a run with the default setting."""
-    return int(plan["reach"] * max(law(cell), cell.m**3 * (cell.d - 1)))
-
-
 def runs(
-    plan: Mapping[str, Any], cell: Cell, series: str, setting: Mapping[str, Any], repetitions: Sequence[int]
+    plan: Plan, cell: Cell, series: str, setting: Mapping[str, Any], repetitions: Sequence[int], **params: Any
 ) -> Iterator[Task]:
     """Yield runs of a cell: the learner `diagonal` of `width` heads with its defaults but for `setting`."""
-    return trials(cell, series, setting, cap(plan, cell), repetitions, plan=plan["digest"])
+    cap = int(plan["reach"] * max(law(cell), cell.m**3 * (cell.d - 1)))
+    for task in trials(cell, series, setting, cap, repetitions, plan=plan["digest"]):
+        yield replace(task, params={**task.params, **params})
 
 
 def trials(
@@ -134,17 +127,14 @@ def trials(
         yield Task(family, {"dim": cell.d, "heads": cell.m, **more}, solver | said, {"samples": cap}, run)
 
 
-def flips(plan: Mapping[str, Any]) -> Iterator[Task]:
+def flips(plan: Plan) -> Iterator[Task]:
     """Yield runs on hidden sets of which a tenth of the labels is flipped."""
     for m, d in plan["flipped"]:
         for width in plan["widths"]:
-            for task in runs(plan, Cell(HARD, m, d, width), "flips", {}, range(plan["runs"])):
-                yield Task(
-                    task.family, {**task.params, "flip": 0.1}, task.solver, task.budget, task.repetition
-                )
+            yield from runs(plan, Cell(HARD, m, d, width), "flips", {}, range(plan["runs"]), flip=0.1)
 
 
-def coins(plan: Mapping[str, Any]) -> Iterator[Task]:
+def coins(plan: Plan) -> Iterator[Task]:
     """Yield runs on labels that are coins: whatever a learner says of them, it has not learned."""
     for m, d in plan["coins"]:
         cell = Cell(HARD, m, d, 64)
@@ -152,49 +142,42 @@ def coins(plan: Mapping[str, Any]) -> Iterator[Task]:
         yield from trials(cell, "coins", {}, most, range(20), plan=plan["digest"], labels="coins")
 
 
-def beside(plan: Mapping[str, Any]) -> Iterator[Task]:
-    """Yield what is no gradient learner: elimination and search; and the lottery's prediction of every cell."""
+def beside(plan: Plan) -> Iterator[Task]:
+    """Yield what is no gradient learner: elimination and search; and the lottery's prediction, of 4000 random heads."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     places |= dict.fromkeys((m, d) for _, m, d in plan["largest"])
     named = {"plan": plan["digest"]}
     for m, d in places:
         where = {"dim": d, "heads": m}
         if m < d - 1:
-            solver = {"kind": "lottery", "arm": "lottery", "heads": LOTTERY_HEADS, **named}
-            yield Task("parity", where, solver, {}, 0)
-        for attack in (
-            ("search", "gaussian") if comb(d - 1, m) <= plan["most_sets_of_search"] else ("gaussian",)
-        ):
-            solver = {"kind": "attack", "attack": attack, "arm": attack, **named}
-            yield from (Task("parity", where, solver, {"samples": 10_000}, run) for run in range(5))
+            yield Task("parity", where, {"kind": "lottery", "arm": "lottery", "heads": 4000, **named}, {}, 0)
+        for attack in ("search", "gaussian"):
+            if attack == "gaussian" or comb(d - 1, m) <= plan["most_sets_of_search"]:
+                solver = {"kind": "attack", "attack": attack, "arm": attack, **named}
+                yield from (Task("parity", where, solver, {"samples": 10_000}, run) for run in range(5))
 
 
-def tuned(plan: Mapping[str, Any]) -> list[Cell]:
+def tuned(plan: Plan) -> list[Cell]:
     """Return the cells in which settings are tuned: hidden sets and controls at the same places and widths."""
-    hard = [Cell(HARD, m, d, width) for m, d in plan["tuned"] for width in plan["widths"]]
-    return [*hard, *controls(plan)]
+    return [*(Cell(HARD, m, d, width) for m, d in plan["tuned"] for width in plan["widths"]), *controls(plan)]
 
 
-def tuning(plan: Mapping[str, Any], cell: Cell, wanted: Wanted) -> Task:
+def tuning(plan: Plan, cell: Cell, wanted: Wanted) -> Task:
     """Return the run of a setting of the menu on a tuning seed; no judged run has that seed."""
     setting, repetitions = plan["menu"][wanted.setting], [APART + wanted.seed]
     (task,) = trials(cell, "tuning", setting, wanted.cap, repetitions, plan=plan["digest"])
     return task
 
 
-def halving(plan: Mapping[str, Any], cell: Cell) -> Halving:
+def halving(plan: Plan, cell: Cell) -> Halving:
     """Return how a cell is tuned: three seeds for the whole menu, nine for the best three of it."""
     at_most = int(plan["tuning_reach"] * law(cell))
     first = at_most // plan["tuning_reach"] + 1 if cell.arm == HARD else min(at_most, 20_000)
     return Halving(len(plan["menu"]), (3, plan["tuning_seeds"]), (3, 1), first, at_most, growth=4)
 
 
-def winners(
-    plan: Mapping[str, Any], cells: Sequence[Cell], run: Callable[[Sequence[Task]], Results]
-) -> list[Task]:
-    """Return the judged runs of the settings that win their cells; `run(tasks)` makes those that choose."""
-    fields = {cell: halving(plan, cell) for cell in cells}
-    chosen = tune(fields, lambda cell, wanted: tuning(plan, cell, wanted), run)
-    won = {cell: plan["menu"][setting] for cell, setting in chosen.items() if setting is not None}
+def winners(plan: Plan, cell: Cell, run: Callable[[Sequence[Task]], Results]) -> list[Task]:
+    """Return the judged runs of the setting that wins a cell; `run(tasks)` makes those that choose."""
+    chosen = tune({cell: halving(plan, cell)}, lambda cell, wanted: tuning(plan, cell, wanted), run)[cell]
     fresh = range(plan["runs"], 2 * plan["runs"])
-    return [task for cell, best in won.items() for task in runs(plan, cell, "tuned", best, fresh)]
+    return [] if chosen is None else [*runs(plan, cell, "tuned", plan["menu"][chosen], fresh)]
