@@ -10,7 +10,6 @@ from hardness.instance import Instance
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features, kernel, parameters, weights
 from learner.linear.regressor import LinearAttention
-from learner.studies.linear_attention.memory import memory_data
 
 
 def signs(n, d, rng, k=2):
@@ -179,18 +178,3 @@ def test_certified_predictions_are_right():
     assert counts[0] < 0.5
     assert counts[-1] == 1.0
     assert np.abs(model.residual(X[:10])).max() < 1e-12
-
-
-@pytest.mark.parametrize(("unitary", "rank"), [(0.0, 288), (1.0, 248)])
-def test_associative_memory_is_one_head_and_hides_that_it_is_not_identifiable(unitary, rank):
-    X, Y, p = memory_data(3000, unitary, np.random.default_rng(0))
-    value = np.argmax(np.abs(np.einsum("njd,nd->nj", X[:, :4, :4], X[:, 4, :4])), axis=1)
-    looked_up = X[np.arange(3000), value, 4:] + X[:, 4, 4:]  # by orthonormal keys; the query finds itself too
-    assert not unitary or np.allclose(Y, looked_up)
-    assert np.abs(features(X) @ p.T - Y).max() < 1e-11
-    model = LinearAttention(query=-1, random_state=0).fit(X, Y)
-    assert model.rank_ == rank
-    assert model.certificate(X).identifiable == (not unitary)
-    # Least norm recovers the truth either way: it happens to be orthogonal to what the data does not show.
-    assert np.linalg.norm(model.p_ - p) < 1e-11
-    assert len(svd_heads(model.p_, 8)[0]) == 17

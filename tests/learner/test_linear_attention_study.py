@@ -7,9 +7,7 @@ from hardness.engine.store import Row
 from hardness.engine.task import Task
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features
-from learner.studies.linear_attention import AUTOMATA, HEAD, MACHINE_SIZES, STUDY, automata_of
-from learner.studies.linear_attention.heads import even_part, prefixes
-from learner.studies.linear_attention.machine import Machine, jobs
+from learner.studies.linear_attention import AUTOMATA, HEAD, STUDY, automata_of, even_part, prefixes
 
 
 def test_tasks_are_distinct() -> None:
@@ -64,10 +62,3 @@ def test_certified_steps_are_right_in_every_row_and_counted() -> None:
     assert (runs.right == runs.sure).all()
     assert (runs.sure <= 4000).all()
     assert runs[runs.ratio == 3].perfect.tolist() == [True] * 3
-
-
-def test_programs_that_fit_are_run_on_the_machine_that_is_asked() -> None:
-    rng = np.random.default_rng(0)
-    names = [{job[0] for job in jobs(Machine(*size), rng)} for size in MACHINE_SIZES]
-    assert names[0] == {"addition", "random"}
-    assert names[2] == {"addition", "busy beaver", "palindrome", "random"}
