@@ -317,6 +317,7 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
 
 
 def recovery(fits: "DataFrame") -> "Figure":
+    """Draw the errors of heads against rows over features, without and with noise on the labels."""
     figure, (clean, noisy) = plots.panels(1, 2, height=3.2)
     ends = []
     for d, part in fits.groupby("dim"):
