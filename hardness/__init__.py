@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from hardness.families.concepts import ListedConcepts as ListedConcepts
     from hardness.families.concepts import ParityConcepts as ParityConcepts
     from hardness.families.concepts import RoundingConcepts as RoundingConcepts
-    from hardness.families.controls import Interpolation as Interpolation
     from hardness.families.nondegenerate import Nondegenerate as Nondegenerate
     from hardness.families.parity import Parity as Parity
     from hardness.families.rounding import Rounding as Rounding
@@ -52,7 +51,6 @@ _HOMES = {
     "Family": "hardness.families.base",
     "InputError": "hardness.errors",
     "Instance": "hardness.instance",
-    "Interpolation": "hardness.families.controls",
     "ListedConcepts": "hardness.families.concepts",
     "MultiHeadAttention": "hardness.layer",
     "Nondegenerate": "hardness.families.nondegenerate",

@@ -18,7 +18,6 @@ PICTURES = {
     "rounding": ({"dim": 17, "modulus": 13, "levels": 2}, "inner product with the secret, modulo 13"),
     "tent": ({"dim": 16, "heads": 6}, COUNT),
     "nested": ({"dim": 16, "size": 6, "block": 2}, COUNT),
-    "interpolation": ({"dim": 16, "heads": 6, "rho": 0.5}, COUNT),
     "random-diagonal": ({"dim": 16, "heads": 6}, ATTENTION),
     "nondegenerate": ({"dim": 16, "tokens": 2, "heads": 6}, ATTENTION),
 }

@@ -4,14 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from inspect import Parameter, signature
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError, unknown
+from hardness.errors import InputError
 from hardness.families.concepts import Concepts
 from hardness.families.linear import Hidden
 from hardness.gadgets.coefficients import Gadget, informative
@@ -61,37 +60,26 @@ class Family(ABC):
     heads_meaning: ClassVar[str] = "number of heads"
     linear: ClassVar[type[Hidden] | None] = None
     only_labels: ClassVar[bool] = False  # stated anew, without the `column_values` that go with them
+    open_variance: ClassVar[float | None] = None  # of real labels of rows with z_0 != 0, where it is known
     dim: int
     tokens: int = 2
     bias: float = 0.0  # of the products of examples that are learned from (theory 2.9)
     flip: float = 0.0  # probability of a flipped sign of an example's label
     noise: float = 0.0  # standard deviation of the noise on an example's level
     inputs: Literal["sign", "gaussian"] = "sign"  # law of the features; Gaussian ones only of a dense layer
-    open_variance: ClassVar[float | None] = (
-        None  # of real-valued labels of rows with z_0 != 0, where it is known
-    )
 
-    def __new__(cls, *_: Any, **given: Any) -> Self:
-        """Raise `InputError` for a keyword that is misspelt, with the one that is like it."""
-        known = signature(cls.__init__).parameters
-        takes_all = any(p.kind is Parameter.VAR_KEYWORD for p in known.values())
-        if not takes_all and (strange := given.keys() - known.keys()):
-            raise unknown(f"parameter of {cls.__name__}", min(strange), known.keys() - {"self"})
-        return super().__new__(cls)
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "name" not in vars(cls):
+    def __init_subclass__(cls) -> None:
+        own = vars(cls)
+        if "name" not in own:
             cls.name = cls.__name__.lower()
-        if "summary" not in vars(cls):
+        if "summary" not in own:
             cls.summary = (cls.__doc__ or cls.name).strip().partition("\n")[0].rstrip(".")
-        if {"labels", "column_values"} & vars(cls).keys():
-            cls.only_labels = "column_values" not in vars(cls)
-        if "hypothesis" not in vars(cls):
+        if {"labels", "column_values"} & own.keys():
+            cls.only_labels = "column_values" not in own
+        if "hypothesis" not in own:
+            for name in {*CLAIMS} - own.keys():
+                setattr(cls, name, getattr(Family, name))
             cls.hypothesis = f"{UNSTATED}; {cls.__name__} has no `hypothesis` of its own"
-            for name in CLAIMS:
-                if name not in vars(cls):
-                    setattr(cls, name, getattr(Family, name))
 
     def __post_init__(self) -> None:
         """Raise `InputError` unless every field holds a value of its type; numpy's numbers become Python's."""
@@ -110,28 +98,22 @@ class Family(ABC):
     def check(self, secret: Secret) -> None:  # noqa: B027  # most families of others have none
         """Raise `InputError` for arrays of a file that are no secret of this family; any are, unless it says."""
 
-    def gadget_size(self) -> tuple[int | None, int]:
-        """Heads of the gadget that a file holds, None for any number, and bits of one of several sharpnesses."""
-        return None, 0
-
-    def from_gadget(self, gadget: Gadget, secret: Secret) -> Teacher:
-        """The teacher whose gadget, as a file holds it, is this one: of a layer that shows more, with the rest."""
-        return gadget
-
     def labels(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, k, d) of packed tokens (n, k, words) as anybody may see them: of a gadget in closed form.
 
         `noise` (n,) holds a uniform number in (0, 1) per example; at 1/2 no label has noise.
         """
-        return np.asarray(
-            teacher.labels(words) if isinstance(teacher, Gadget) else teacher(unpack(words, self.dim))
-        )
+        if isinstance(teacher, Gadget):
+            return teacher.place(words, self.column_values(teacher, words, noise))
+        return np.asarray(teacher(unpack(words, self.dim)))
 
     def column_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values (n,) of packed pairs (n, 2, words): where z_0 != 0, row a of the label is x_a[0] times that.
 
         All stands in column 0. Raises `InputError` for a family whose labels have another form.
         """
+        if isinstance(teacher, Gadget):
+            return teacher.value(teacher.levels(words))
         raise InputError(
             f"labels of {self.name} are not stated as a function of two tokens in column 0 alone"
         )
@@ -202,28 +184,21 @@ def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: S
     right = np.zeros(Y.shape)
     right[:, :, 0] = X[:, :, 0] * np.where(is_open, A + g, C)[:, None]
     wrong = (~np.isclose(Y, right, rtol=0, atol=1e-9 * (1 + abs(A) + abs(C)))).any(axis=(1, 2)).mean()
-    return (
-        f"labels differ from those of {concepts.label} on {wrong:.0%} of {count} random inputs"
-        if wrong
-        else None
-    )
+    shown = f"labels differ from those of {concepts.label} on {wrong:.0%} of {count} random inputs"
+    return shown if wrong else None
 
 
 @cache
 def types_of(family: Any) -> Mapping[str, Any]:
     """Return the types of a family's fields, in order. Raises `InputError` for one that no command line spells."""
-    try:
-        hints = get_type_hints(family)
-    except NameError as error:  # an annotation as text, of a name that only type checkers import
-        raise InputError(f"the types of family {family.name} cannot be read: {error}") from error
+    hints = get_type_hints(family)
     types = {f.name: hints[f.name] for f in fields(family)}
     for name, hint in types.items():
-        whole = get_origin(hint) in (Union, UnionType)
-        kinds = {kind for kind in (get_args(hint) if whole else (hint,)) if kind is not NoneType}
-        texts = all(
-            get_origin(kind) is Literal and all(type(x) is str for x in get_args(kind)) for kind in kinds
-        )
-        if len(kinds) != 1 or not (texts or kinds <= {int, float, str, bool}):
+        parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        kinds = {kind for kind in parts if kind is not NoneType}
+        if len(kinds) != 1 or not (
+            kinds <= {int, float, str, bool} or get_origin(next(iter(kinds))) is Literal
+        ):
             raise InputError(
                 f"field {name} of family {family.name} has the type {getattr(hint, '__name__', hint)}; give it int, "
                 "float, str, bool or a Literal of texts, or one of them or None"
@@ -233,12 +208,8 @@ def types_of(family: Any) -> Mapping[str, Any]:
 
 def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
     """Raise `InputError` unless a secret holds arrays of these names, types and shapes, and finite numbers."""
-    if secret.keys() != shapes.keys():
-        names = sanitize(", ".join(sorted(secret)) or "nothing")
-        raise InputError(f"the secret must hold {', '.join(shapes)}, got {names}")
-    for name, (kind, shape) in shapes.items():
-        array = secret[name]
-        if (array.dtype.str, array.shape) != (kind, shape):
-            form = f"{array.dtype.str} of shape {array.shape}"
-            raise InputError(f"the secret's {name} must be {kind} of shape {shape}, got {form}")
+    held = {name: (array.dtype.str, array.shape) for name, array in secret.items()}
+    if held != dict(shapes):
+        raise InputError(f"the secret must hold {dict(shapes)}, got {sanitize(held)}")
+    for name, array in secret.items():
         all_finite(f"the secret's {name}", array)

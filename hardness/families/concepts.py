@@ -1,4 +1,9 @@
-"""Concept classes: what statistical-query theory needs of a family: size, enumeration, correlations."""
+"""Concept classes: what statistical-query theory needs of a family: size, enumeration, labels.
+
+Each has a `kind`, which says what bounds and strategies there are for it, a `size` N, a `label` for print, its
+`elements` as games number them, `is_identified` (whether those left all give the same labels), and the `target` (n,)
+of a family's secret on tokens X (n, 2, d) with z_0 != 0.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,6 +22,7 @@ from hardness.io.fields import whole
 
 ENUMERATED = 2**28  # labels of a class on every input: bytes
 LISTED = 2**11  # concepts whose Gram matrix is decomposed: seconds
+Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -77,8 +83,7 @@ class ParityConcepts:
     def is_identified(self, live: NDArray[np.uint64]) -> bool:
         return len(live) == 1
 
-    def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[np.int8]:
-        """chi_S (n,) on tokens X (n, 2, d) of the secret {"support": coordinates from 1}."""
+    def target(self, secret: Arrays, X: NDArray[np.int8]) -> NDArray[np.int8]:
         return np.asarray((X[:, 0] * X[:, 1])[:, secret["support"]].prod(axis=1, dtype=np.int8))
 
 
@@ -117,11 +122,11 @@ class RoundingConcepts:
 
     def elements(self) -> NDArray[np.int16]:
         """All secrets, int16 (q^n, n); refused where a game's table of labels would pass 1 GiB."""
-        inputs = (2 if self.gadget == "diag" else 3) ** self.n
-        if self.size * inputs > 2**30 or self.q > 2**15:
+        table = self.size * (2 if self.gadget == "diag" else 3) ** self.n
+        if table > 2**30 or self.q > 2**15:
             raise InputError(
-                f"a game on {self.size:.1e} secrets and {inputs} inputs needs {self.size * inputs / 2**30:.1f} GiB of "
-                "labels, 1 GiB is allowed; lower --dim"
+                f"a game on {self.size:.1e} secrets needs {table / 2**30:.1f} GiB of labels, 1 GiB is allowed; "
+                "lower --dim"
             )
         return (np.arange(self.size)[:, None] // self.powers % self.q).astype(np.int16)
 
@@ -154,18 +159,14 @@ class RoundingConcepts:
             cells = np.clip(cells - np.array(first)[which, None] + 1, 0, self.heads)
         return np.asarray(cells % self.p)
 
-    def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[np.int64]:
-        """The levels (n,) on tokens X (n, 2, d) with z_0 != 0 of the secret {"w": (n,) centred residues}."""
+    def target(self, secret: Arrays, X: NDArray[np.int8]) -> NDArray[np.int64]:
         t = public_vectors(X, self.gadget).astype(np.int64) @ secret["w"]
         return np.asarray(self.level(t[None], secret["w"][None])[0])
 
     def is_identified(self, live: NDArray[np.int16]) -> bool:
-        """Tell whether all secrets that are left give the same labels to every public vector."""
-        rows = live @ self.powers
-        first = self.label_table[rows[0]]
-        return np.array_equal(self.label_table[rows[-1]], first) and bool(
-            (self.label_table[rows] == first).all()
-        )
+        rows, table = live @ self.powers, self.label_table
+        first = table[rows[0]]
+        return bool((table[rows[-1]] == first).all() and (table[rows] == first).all())
 
     @cached_property
     def label_table(self) -> NDArray[np.uint8]:
@@ -197,14 +198,14 @@ class ListedConcepts(ABC):
     n: int
 
     @abstractmethod
-    def secrets(self) -> Sequence[Mapping[str, NDArray[Any]]]:
-        """All secrets."""
+    def secrets(self) -> Sequence[Arrays]:
+        """List all secrets."""
 
     @abstractmethod
-    def values(self, secret: Mapping[str, NDArray[Any]], v: NDArray[np.int8]) -> NDArray[Any]:
+    def values(self, secret: Arrays, v: NDArray[np.int8]) -> NDArray[Any]:
         """The labels ±1 (inputs,) of sign vectors v (inputs, n)."""
 
-    def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[Any]:
+    def target(self, secret: Arrays, X: NDArray[np.int8]) -> NDArray[Any]:
         return np.asarray(self.values(secret, (X[:, 0] * X[:, 1])[:, 1 : self.n + 1]))
 
     @cached_property
@@ -219,18 +220,17 @@ class ListedConcepts(ABC):
         Raises `InputError` for labels of other values and for classes too large to list.
         """
         secrets = self.secrets()
-        if not secrets:
-            raise InputError(f"{type(self).__name__} lists no secrets")
-        if len(secrets) * 2**self.n > ENUMERATED:
-            raise InputError(f"{len(secrets)} concepts are too many to list on 2^{self.n} inputs; list fewer")
-        rows = [np.asarray(self.values(secret, self.inputs)) for secret in secrets]
-        for row in rows:
-            if row.shape != (len(self.inputs),) or not (np.abs(row) == 1).all():
-                raise InputError(
-                    f"{type(self).__name__}.values must be +1 or -1, one an input: no bound is known for other labels "
-                    "(theory 2.8)"
-                )
-        return np.unique(np.array(rows, dtype=np.int8), axis=0)
+        if not 0 < len(secrets) * 2**self.n <= ENUMERATED:
+            raise InputError(
+                f"{len(secrets)} concepts cannot be listed on 2^{self.n} inputs; list fewer, or some"
+            )
+        rows = np.array([self.values(secret, self.inputs) for secret in secrets])
+        if rows.shape != (len(secrets), 2**self.n) or not (np.abs(rows) == 1).all():
+            raise InputError(
+                f"{type(self).__name__}.values must be +1 or -1, one an input: no bound is known for other labels "
+                "(theory 2.8)"
+            )
+        return np.unique(rows.astype(np.int8), axis=0)
 
     @property
     def size(self) -> int:

@@ -1,7 +1,6 @@
 """Control families: layers that differ from a hidden parity's in one thing, and are easier to learn.
 
-Nested parities show their intermediate values; a tent has other signs; random diagonal layers other numbers; the
-interpolation leads from a hidden parity to a random layer.
+Nested parities show their intermediate values; a tent has other signs; random diagonal layers other numbers.
 """
 
 from dataclasses import dataclass, field, fields, replace
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.base import Checks, Family, Secret, expect
-from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity, levels
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets.coefficients import Gadget, Kind, gated
@@ -21,6 +19,7 @@ from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import TokenStream, Words, unpack_bits
 
+Floats = NDArray[np.float64]
 SAMPLE = 1 << 14  # rows over which the variance of a random layer's labels is normalised, to about 1 %
 
 
@@ -37,7 +36,7 @@ class NestedGadget(Gadget):
     def heads(self) -> int:
         return len(self.thresholds) + sum(block.heads for block in self.blocks)
 
-    def labels(self, words: Words) -> NDArray[np.float64]:
+    def labels(self, words: Words) -> Floats:
         Y = super().labels(words)
         for i, block in enumerate(self.blocks, 1):
             Y[:, :, i] = block.labels(words)[:, :, 0]
@@ -102,14 +101,10 @@ class Nested(Family):
         return {"support": support, "order": rng.permutation(support)}
 
     def check(self, secret: Secret) -> None:
-        expect(secret, {"support": ("<i8", (self.size,)), "order": ("<i8", (self.size,))})
-        support = secret["support"].tolist()
-        if (
-            min(support) < 1
-            or max(support) >= self.dim
-            or sorted(secret["order"].tolist()) != sorted(support)
-        ):
-            raise InputError(f"the chain must order the secret's support in 1..{self.dim - 1}")
+        expect(secret, dict.fromkeys(("support", "order"), ("<i8", (self.size,))))
+        self._task().check({"support": secret["support"]})
+        if sorted(secret["order"]) != sorted(secret["support"]):
+            raise InputError("the chain must order the secret's support")
 
     def model_secret(self) -> Secret:
         """Return the first s coordinates in their order: another chain permutes them."""
@@ -117,12 +112,12 @@ class Nested(Family):
         return {"support": first, "order": first}
 
     def realize(self, secret: Secret) -> NestedGadget:
-        return self.from_gadget(self._parity(secret["support"]), secret)
+        ends = np.cumsum(self.blocks)
+        *blocks, task = (self._parity(secret["order"][:end]) for end in ends)
+        return NestedGadget(**vars(task), blocks=tuple(blocks))
 
-    def from_gadget(self, gadget: Gadget, secret: Secret) -> NestedGadget:
-        """The task's gadget over those of the chain: what a file holds is the task's."""
-        ends = np.cumsum(self.blocks)[:-1]
-        return NestedGadget(**vars(gadget), blocks=tuple(self._parity(secret["order"][:end]) for end in ends))
+    def labels(self, teacher: NestedGadget, words: Words, noise: Floats) -> Floats:
+        return teacher.labels(words)
 
     def _parity(self, support: NDArray[np.int64]) -> Gadget:
         weights = np.isin(np.arange(self.dim), support).astype(int).tolist()
@@ -145,15 +140,13 @@ class Nested(Family):
 
     def verify(self, teacher: NestedGadget, secret: Secret) -> Checks:
         """Check again: secret in range, chain nested, and theorem 1.2 at every level of every parity."""
-        support, order = secret["support"], secret["order"]
-        chain = [set(np.flatnonzero(one.weights).tolist()) for one in (*teacher.blocks, teacher)]
-        grown = [len(chain[0]), *(len(b - a) for a, b in pairwise(chain))]
-        nested = all(a < b for a, b in pairwise(chain)) and grown == list(self.blocks)
-        inside = set(order.tolist()) == set(support.tolist()) == chain[-1] and min(support) >= 1
         sizes = np.cumsum(self.blocks).tolist()
-        rests = [gadget.residual(*levels(self.gadget, size), self.sharpness) for size in sizes]
+        chain = [{*np.flatnonzero(one.weights).tolist()} for one in (*teacher.blocks, teacher)]
+        nested = all(a < b for a, b in pairwise(chain)) and [len(shown) for shown in chain] == sizes
+        inside = all({*secret[name].tolist()} == chain[-1] for name in ("support", "order"))
+        rests = [gadget.residual(levels(self.gadget, size)[1], self.sharpness) for size in sizes]
         return [
-            ("secret", bool(inside), f"{self.size} distinct coordinates in 1..{self.dim - 1}"),
+            ("secret", inside, f"{self.size} distinct coordinates in 1..{self.dim - 1}"),
             ("chain", nested, f"nested sets that grow by {', '.join(map(str, self.blocks))}"),
             ("certificate", not any(rests), f"theorem 1.2 for {len(sizes)} parities, residual {max(rests)}"),
         ]
@@ -199,9 +192,6 @@ class Tent(Family):
     def check(self, secret: Secret) -> None:
         self._parity.check(secret)
 
-    def gadget_size(self) -> tuple[int | None, int]:
-        return self.heads, 0
-
     def realize(self, secret: Secret) -> Gadget:
         """The heads of the parity, their coefficients with these signs."""
         parity = self._parity.realize(secret)
@@ -212,9 +202,6 @@ class Tent(Family):
         if self.heads % 2 == 0:  # symmetric to the last bit, so that levels t and m - t have one label
             values = (values + values[::-1]) / 2
         return replace(parity, coefficients=c, values=values, offset=0.0, gate=float(c.sum()))
-
-    def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        return teacher.value(teacher.levels(words))
 
 
 @dataclass(frozen=True)
@@ -246,10 +233,8 @@ class RandomDiagonal(Family):
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """The layer's numbers: {"theta": (m, d), "c": (m,)}."""
-        theta, c = (
-            rng.normal(0, self.scale / self.dim**0.5, (self.heads, self.dim)),
-            rng.normal(size=self.heads),
-        )
+        theta = rng.normal(0, self.scale / self.dim**0.5, (self.heads, self.dim))
+        c = rng.normal(size=self.heads)
         words = TokenStream(0, 1, self.dim).packed(0, SAMPLE)[:, 0]
         words[:, 0] |= np.uint64(1)  # the gate's bit
         return {"theta": theta, "c": c / _values(theta, c, words).std()}
@@ -263,87 +248,20 @@ class RandomDiagonal(Family):
         w[:, 0, 0] = secret["c"]
         return MultiHeadAttention(theta, w)
 
-    def labels(
-        self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def labels(self, teacher: MultiHeadAttention, words: Words, noise: Floats) -> Floats:
         Y = np.zeros((len(words), 2, self.dim))
         Y[:, :, 0] = gated(words, self.column_values(teacher, words, noise), self.closed_value(teacher))
         return Y
 
-    def column_values(
-        self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def column_values(self, teacher: MultiHeadAttention, words: Words, noise: Floats) -> Floats:
         theta = np.diagonal(teacher.theta, axis1=1, axis2=2)
         return _values(theta, teacher.w[:, 0, 0], words[:, 0] ^ words[:, 1])
 
 
-def _values(theta: NDArray[np.float64], c: NDArray[np.float64], words: Words) -> NDArray[np.float64]:
+def _values(theta: Floats, c: Floats, words: Words) -> Floats:
     """The values (n,) of packed bits (n, words); every sum is in one order, whatever stands beside a row."""
     levels = np.zeros((len(words), len(c)))
     bits = unpack_bits(words, theta.shape[1])
     for j in range(theta.shape[1]):
         levels += bits[:, j, None] * theta[:, j]
     return np.asarray(np.sum(np.tanh(levels) * c, axis=1))
-
-
-@dataclass(frozen=True)
-class Interpolation(Family):
-    """Θ = (1 - ρ) Θ_hard + ρ Θ_nice and W likewise: a hidden parity at ρ = 0, a random layer at ρ = 1.
-
-    `dim` d and `heads` m = |S| as in `Parity` (gadget `diag`); `rho` ρ in (0, 1]; `scale` τ as in `Nondegenerate`.
-    """
-
-    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate at rho = 0."})
-    heads: int = field(metadata={"help": "m, also the size of the hidden set at rho = 0."})
-    rho: float = field(
-        metadata={
-            "help": "Place on the path, in (0, 1]: 0 would be parity, 1 is random.",
-            "same_secret": True,
-        }
-    )
-    scale: float = field(default=2.0, metadata={"help": "tau of the random end, as in nondegenerate."})
-
-    name: ClassVar[str] = "interpolation"
-    summary: ClassVar[str] = "on the path from a hidden parity to a random layer"
-    example: ClassVar[str] = "--dim 8 --heads 2 --rho 0.5"
-    hypothesis: ClassVar[str] = (
-        "None proved for rho > 0 (theory 2.11). At rho = 1 it is a random layer, near rho = 0 a hidden "
-        "parity's; the lab measures between."
-    )
-    heads_meaning: ClassVar[str] = "size of the hidden set at rho = 0, number of random heads at rho = 1"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _ = self._ends  # their own checks
-        number("rho", self.rho, "(0, 1]", "rho = 0 is the family parity")
-
-    @property
-    def _ends(self) -> tuple[Parity, Nondegenerate]:
-        return Parity(self.dim, self.heads), Nondegenerate(self.dim, 2, self.heads, self.scale)
-
-    def draw(self, rng: np.random.Generator) -> Secret:
-        """Both ends: {"support": as of `Parity`, "theta" and "w": as of `Nondegenerate`}."""
-        hard, nice = self._ends
-        return hard.draw(rng) | nice.draw(rng)
-
-    def check(self, secret: Secret) -> None:
-        hard, nice = self._ends
-        nice.check({name: secret[name] for name in secret if name != "support"})
-        hard.check({name: secret[name] for name in secret if name == "support"})
-
-    def realize(self, secret: Secret) -> MultiHeadAttention:
-        parity, _ = self._ends
-        hard = parity.realize(secret).layer()
-        theta, w = (
-            (1 - self.rho) * at_zero + self.rho * secret[name]
-            for name, at_zero in (("theta", hard.theta), ("w", hard.w))
-        )
-        return MultiHeadAttention(theta, w)
-
-    def verify(self, teacher: MultiHeadAttention, secret: Secret) -> Checks:
-        """Check the hard end's certificate again; nothing is proved between the ends."""
-        hard, _ = self._ends
-        return [
-            (f"{name} at rho = 0", ok, detail)
-            for name, ok, detail in hard.verify(hard.realize(secret), secret)
-        ]

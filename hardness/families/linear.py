@@ -46,16 +46,18 @@ class Hidden(ABC):
     step: ClassVar[int] = 1
 
     @classmethod
-    @abstractmethod
     def of(cls, public: Public) -> Self:
         """Parse public parameters. Raises `InputError` where some are lacking."""
-
-    @classmethod
-    def _of(cls, public: Public, q: int, p: int, sparsity: int | None, heads: int | None) -> Self:
-        """Add what all families state alike."""
+        for name in ("gadget", *cls.requires):
+            _public(name, public.get(name))
         flip, noise = (float(public.get(name) or 0.0) for name in ("flip", "noise"))
         A, C = (None if public.get(name) is None else float(public[name]) for name in ("A", "C"))
-        return cls(q, p, public["gadget"], sparsity, heads, flip, noise, A, C, public.get("dim"))
+        return cls(*cls._parse(public), flip, noise, A, C, public.get("dim"))
+
+    @staticmethod
+    @abstractmethod
+    def _parse(public: Public) -> tuple[int, int, Any, int | None, int | None]:
+        """Return q, p, gadget, sparsity and heads."""
 
     @staticmethod
     @abstractmethod
@@ -67,13 +69,22 @@ class Hidden(ABC):
     def read(secret: Mapping[str, Any], n: int) -> Integers:
         """Return w (n,) of such a secret. Raises `LookupError`, `TypeError` or `ValueError` for what is none."""
 
+    def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the public vectors a (N, n) int8 of inputs X (N, 2, d) with z₀ ≠ 0."""
+        return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
+
     def levels(self, values: Floats) -> Floats:
         """Return the levels of informative labels (N,) less A; no integers from 0 to p - 1 where it is none."""
         return (values - self.first) / self.step
 
-    def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the public vectors a (N, n) int8 of inputs X (N, 2, d) with z₀ ≠ 0."""
-        return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
+    def shown(self, levels: Integers) -> Floats:
+        """Return A + what shows these levels (N,)."""
+        return np.asarray(self.offset + (self.first + self.step * levels))
+
+    @property
+    def offset(self) -> float:
+        """A. Raises `InputError` where it is not public."""
+        return float(_public("A", self.A))
 
     def equations(self, X: NDArray[np.int8], Y: Floats) -> "Equations":
         """Return the equations in examples X, Y (N, 2, d). Raises `InputError` where they do not fit."""
@@ -96,15 +107,6 @@ class Hidden(ABC):
         kind = type(self)
         return Equations(a, level, self.q, self.p, kind, self.sparsity, self.flip, self.noise, self.heads)
 
-    def shown(self, levels: Integers) -> Floats:
-        """Return A + what shows these levels (N,)."""
-        return np.asarray(self.offset + (self.first + self.step * levels))
-
-    @property
-    def offset(self) -> float:
-        """A. Raises `InputError` where it is not public."""
-        return _public("A", self.A)
-
     def predict(self, secret: Mapping[str, Any], X: NDArray[np.int8]) -> Floats:
         """Return the noiseless labels (N, 2, d) of X (N, 2, d) under a secret as files write it."""
         w, rows = self.read(secret, X.shape[2] - 1), informative(X)
@@ -124,16 +126,15 @@ class HiddenSet(Hidden):
 
     requires, first, step = ("heads",), 1, -2
 
-    @classmethod
-    def of(cls, public: Public) -> Self:
-        """Parse `heads` and `gadget`: all labels are right; s is `bits`, or what the heads hide (theory 1.1, 1.5)."""
-        _require(public, "gadget", *cls.requires)
+    @staticmethod
+    def _parse(public: Public) -> tuple[int, int, Any, int | None, int | None]:
+        # All labels are right; s is `bits`, or what the heads hide (theory 1.1, 1.5).
         hidden = bits(public["gadget"], int(public["heads"]), bool(public.get("balance")))
-        return cls._of(public, 2, 2, int(public.get("bits") or hidden), None)
+        return 2, 2, public["gadget"], int(public.get("bits") or hidden), None
 
     @staticmethod
     def write(w: Integers) -> dict[str, list[int]]:
-        return {"support": [int(j) + 1 for j in np.flatnonzero(w)]}
+        return {"support": (np.flatnonzero(w) + 1).tolist()}
 
     @staticmethod
     def read(secret: Mapping[str, Any], n: int) -> Integers:
@@ -147,13 +148,12 @@ class HiddenVector(Hidden):
 
     requires = ("modulus", "levels")
 
-    @classmethod
-    def of(cls, public: Public) -> Self:
-        """Parse `modulus` and `levels`; exact instances have a head between every two levels, so none is short."""
-        _require(public, "gadget", *cls.requires)
+    @staticmethod
+    def _parse(public: Public) -> tuple[int, int, Any, int | None, int | None]:
+        # Exact instances have a head between every two levels, so none is short.
         weight, heads = public.get("weight"), None if public.get("exact") else public.get("heads")
         sparsity = None if weight is None else int(weight)
-        return cls._of(public, int(public["modulus"]), int(public["levels"]), sparsity, heads)
+        return int(public["modulus"]), int(public["levels"]), public["gadget"], sparsity, heads
 
     @staticmethod
     def write(w: Integers) -> dict[str, list[int]]:
@@ -184,7 +184,7 @@ class Equations:
     heads: int | None = None
 
     def __len__(self) -> int:
-        return int(self.level.shape[0])
+        return len(self.level)
 
     @property
     def n(self) -> int:
@@ -199,15 +199,6 @@ class Equations:
         """Return some of the rows."""
         return replace(self, a=self.a[index], level=self.level[index])
 
-    def field(self) -> tuple[Any, Any]:
-        """Return rows a (N, n) and levels (N,) as elements of Z_q, arrays of `galois`: of parities a w = level holds.
-
-        >>> rows = Equations(np.eye(2, dtype=np.int8), np.array([1, 0]), q=2, p=2)
-        >>> np.linalg.solve(*rows.field())
-        GF([1, 0], order=2)
-        """
-        return modular.field(self.a, self.q), modular.field(self.level, self.q)
-
     def agreement(self, w: Integers) -> float:
         """Return the fraction of rows whose level w reproduces."""
         t = self.a.astype(np.int64) @ np.asarray(w, dtype=np.int64)
@@ -218,18 +209,13 @@ class Equations:
         return self.kind.write(modular.centred(np.asarray(w, dtype=np.int64) % self.q, self.q))
 
 
-def _public(name: str, value: float | None) -> float:
+def _public(name: str, value: Any) -> Any:
     if value is None:
         raise InputError(f"the public parameters lack {name}; sample the examples anew")
     return value
 
 
-def _require(public: Public, *names: str) -> None:
-    if missing := {*names} - public.keys():
-        raise InputError(f"the public parameters lack {', '.join(sorted(missing))}; sample the examples anew")
-
-
-def span(w: NDArray[np.int64], q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:
+def span(w: Integers, q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:
     """Return the integers low..high-1 at which `heads` heads show the level of the secret w (n,), centred.
 
     None where they show it everywhere.

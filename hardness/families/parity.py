@@ -17,7 +17,7 @@ from hardness.gadgets.coefficients import Gadget, ParityKind, bits
 from hardness.io.fields import number, whole
 from hardness.tokens import Signs, Words, pack_bits
 
-MOST_DIM = 2**31
+MOST_DIM = 2**24  # a file of a few bytes may ask for it
 ONE_HEAD = (
     "one head hides one of the dim - 1 coordinates, which as many queries find; take two heads or more, "
     "or the family nondegenerate, whose layers may have one"
@@ -82,12 +82,9 @@ class Parity(Family):
         super().__post_init__()
         whole("heads", self.heads, 2, why=ONE_HEAD if self.heads == 1 else "")
         hidden = bits(self.gadget, self.heads, self.balance)
-        if self.bits is not None and (self.gadget not in SEVERAL or not 1 <= self.bits <= hidden):
-            fits = (
-                f"from 1 to {hidden}"
-                if self.gadget in SEVERAL
-                else f"absent for {self.gadget}, which hides {hidden}"
-            )
+        several = self.gadget in SEVERAL
+        if self.bits is not None and not (several and 1 <= self.bits <= hidden):
+            fits = f"from 1 to {hidden}" if several else f"absent for {self.gadget}, which hides {hidden}"
             raise InputError(f"bits must be {fits}, got {self.bits}")
         if self.dim < 2 or self.size > self.dim - 1:
             raise InputError(
@@ -96,7 +93,7 @@ class Parity(Family):
             )
         whole("dim", self.dim, 2, MOST_DIM)
         whole("sharpness", self.sharpness, 2, 2**20)
-        if self.gadget in SEVERAL and self.sharpness != 8:
+        if several and self.sharpness != 8:
             raise InputError(f"{self.gadget} heads have sharpnesses of their own; drop sharpness")
         number("flip", self.flip, "[0, 1/2)")
         number("bias", self.bias, "[0, 1)")
@@ -112,9 +109,9 @@ class Parity(Family):
 
     def heads_meant(self) -> str:
         """Return what m is; heads of several sharpnesses hide up to a number of coordinates."""
-        hidden = bits(self.gadget, self.heads, self.balance)
-        several = self.gadget in SEVERAL
-        return f"{self.heads} heads hide up to {hidden} coordinates" if several else self.heads_meaning
+        if self.gadget not in SEVERAL:
+            return self.heads_meaning
+        return f"{self.heads} heads hide up to {bits(self.gadget, self.heads, self.balance)} coordinates"
 
     def concepts(self) -> ParityConcepts | None:
         return None if self.bias else self.sets
@@ -145,9 +142,6 @@ class Parity(Family):
     def _levels(self) -> tuple[list[int], list[int]]:
         return levels(self.gadget, self.size)
 
-    def gadget_size(self) -> tuple[int | None, int]:
-        return self.heads, self.size
-
     def realize(self, secret: Secret) -> Gadget:
         """The heads whose level counts the differing coordinates in S, mod 2 (theorems 1.2, 1.5)."""
         weights = np.isin(np.arange(self.dim), secret["support"]).astype(int).tolist()
@@ -156,9 +150,6 @@ class Parity(Family):
         if self.gadget == "wide":
             return wide.exact(weights, self.heads, self.balance)
         return gadget.exact(self.gadget, weights, *self._levels(), self.sharpness)
-
-    def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        return teacher.place(words, self.column_values(teacher, words, noise))
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return A + χ_S (n,), the sign of χ_S flipped where noise < flip: by any gadget a function of the bits u."""
@@ -171,14 +162,15 @@ class Parity(Family):
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
         """Return what is proved of the teacher: labels exactly A ± 1 by theorem 1.2 or 1.5."""
-        several = self.gadget in SEVERAL
-        total = {"sum_abs_coefficients": float(np.abs(teacher.coefficients).sum())} if several else {}
+        several = SEVERAL.get(self.gadget)
+        sizes = np.abs(teacher.coefficients)
+        total = {"sum_abs_coefficients": float(sizes.sum())} if several else {}
         return {
-            "method": SEVERAL[self.gadget].METHOD if several else "theorem 1.2, exact over Q",
+            "method": several.METHOD if several else "theorem 1.2, exact over Q",
             "beta": teacher.beta,
             "A": teacher.offset,
             "C": teacher.gate,
-            "max_abs_coefficient": float(np.abs(teacher.coefficients).max()),
+            "max_abs_coefficient": float(sizes.max()),
             **total,
             "error_mass": 0.0,
             "log2_concepts": self.log2_secrets(),
@@ -197,8 +189,8 @@ class Parity(Family):
                 ("certificate", *SEVERAL[self.gadget].proved(self.heads, self.size, self.balance)),
                 ("floating point", bool(near), f"softmax of 64-bit heads within {error:.1e} of the labels"),
             ]
-        reached, targets = self._levels()
-        rest = gadget.residual(reached, targets, self.sharpness)
+        _, targets = self._levels()
+        rest = gadget.residual(targets, self.sharpness)
         numbers = "Q" if self.heads <= gadget.EXACT_HEADS else f"the field of {gadget.SAFE_PRIME} elements"
-        detail = f"theorem 1.2 at {len(reached)} levels, residual {rest} over {numbers}"
+        detail = f"theorem 1.2 at {len(targets)} levels, residual {rest} over {numbers}"
         return [*checks, ("certificate", rest == 0, detail)]

@@ -56,9 +56,8 @@ class Gadget:
     gate: float
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.kind}, heads={self.heads}, dim={self.dim}; the secret is not shown)"
-        )
+        name = type(self).__name__
+        return f"{name}({self.kind}, heads={self.heads}, dim={self.dim}; the secret is not shown)"
 
     @property
     def heads(self) -> int:
@@ -106,22 +105,12 @@ class Gadget:
 
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return G(level) = A + g(level) of integer levels (n,), from the table: no softmax, no rounding."""
-        if not self._span < levels.size:
-            return self.values[np.searchsorted(self.thresholds, levels)]
-        # A level beyond the outer thresholds has the label of the level next to them.
-        low, table = self._table
-        return np.take(table, levels - low, mode="clip")
-
-    @property
-    def _span(self) -> float:
-        """Return how many levels the thresholds lie between."""
-        return float(self.thresholds[-1] - self.thresholds[0])
-
-    @cached_property
-    def _table(self) -> tuple[int, NDArray[np.float64]]:
-        """Return the level below the first threshold, and the labels of all levels from it to above the last one."""
         low, high = floor(self.thresholds[0]), ceil(self.thresholds[-1])
-        return low, self.values[np.searchsorted(self.thresholds, np.arange(low, high + 1))]
+        if high - low > levels.size:
+            return self.values[np.searchsorted(self.thresholds, levels)]
+        table = self.values[np.searchsorted(self.thresholds, np.arange(low, high + 1))]
+        # A level beyond the outer thresholds has the label of the level next to them.
+        return np.asarray(np.take(table, levels - low, mode="clip"))
 
     def place(self, words: Words, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the output (n, 2, d) that carries `value` (n,) where z_0 != 0 and C where z_0 = 0."""
@@ -180,53 +169,52 @@ def exact(
     `levels` are consecutive integers, `targets` g any integers on them, `sharpness` r an integer >= 2. The coefficients
     are rationals, rounded once; beyond `EXACT_HEADS` heads they come from the same formula in 256 bits.
     """
-    t, b = np.array(levels), np.array(levels[1:]) - 0.5
-    if len(t) <= EXACT_HEADS + 1:
-        c, A = coefficients(*_nodes(t, targets, Fraction(sharpness), Fraction))
-        value, C = [float(A + g) for g in targets], sum(c)
+    if len(levels) <= EXACT_HEADS + 1:
+        c, A = coefficients(*_nodes(targets, Fraction(sharpness)))
+        value, C = [A + g for g in targets], sum(c)
     else:
         import mpmath
 
         # The nodes are geometric, so the sum over lam_k is local and 256 bits leave room for its cancellation.
         with mpmath.workprec(256):
-            c, A = coefficients(*_nodes(t, targets, mpmath.mpf(sharpness), mpmath.mpf))
-            value = [float(A + g) for g in targets]
-            C = mpmath.chop(sum(c), 1e-60)
+            c, A = coefficients(*_nodes(targets, mpmath.mpf(sharpness)))
+            value, C = [A + g for g in targets], mpmath.chop(sum(c), 1e-60)
     return Gadget(
         kind=kind,
         weights=np.array(weights, dtype=np.int64),
-        thresholds=b,
+        thresholds=np.array(levels[1:]) - 0.5,
         coefficients=np.array([float(x) for x in c]),
         beta=2 * float(np.log(sharpness)),
-        values=np.array(value),
+        values=np.array([float(x) for x in value]),
         offset=float(A),
         gate=float(C),
     )
 
 
-def _nodes(levels: NDArray[np.int64], targets: Sequence[int], r: Any, number: Any) -> tuple[Any, Any, Any]:
-    """y_k = r^{2 t_k}, a_i = r^{2 b_i} and g_k as arrays of one number type, shifted so that y_0 = 1."""
-    k = range(len(levels))
-    y = np.array([r ** (2 * i) for i in k], dtype=object)
-    a = np.array([r ** (2 * i - 1) for i in k[1:]], dtype=object)
-    return y, a, np.array([number(int(g)) for g in targets], dtype=object)
+def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
+    """y_k = r^{2 t_k}, a_i = r^{2 b_i} and g_k as arrays of the number type of r, shifted so that y_0 = 1."""
+    steps = range(len(targets))
+    y = np.array([r ** (2 * k) for k in steps], dtype=object)
+    a = np.array([r ** (2 * k - 1) for k in steps[1:]], dtype=object)
+    return y, a, np.array([int(g) + 0 * r for g in targets], dtype=object)
 
 
-def residual(levels: Sequence[int], targets: Sequence[int], sharpness: int) -> Any:
-    """Return the largest |Σ_i c_i tanh(β(t_k - b_i)/2) - A - g_k| of theorem 1.2's coefficients: 0 if it holds.
+def residual(targets: Sequence[int], sharpness: int) -> Any:
+    """Return a Σ_i c_i tanh(β(t_k - b_i)/2) - A - g_k that theorem 1.2's coefficients leave: 0 if it holds.
 
     Over Q up to `EXACT_HEADS` heads; beyond, in the field of `SAFE_PRIME` elements: a fraction of about 1e-15 of all
     primes of that size could hide an identity that fails over Q.
     """
-    y, a, g = _nodes(np.array(levels), targets, Fraction(sharpness), Fraction)
-    if len(levels) > EXACT_HEADS + 1:
+    if len(targets) <= EXACT_HEADS + 1:
+        r: Any = Fraction(sharpness)
+    else:
         from sympy import GF
 
-        field = GF(SAFE_PRIME)
-        y, a, g = (np.array([field(int(x) % SAFE_PRIME) for x in v], object) for v in (y, a, g))
+        r = GF(SAFE_PRIME)(sharpness)
+    y, a, g = _nodes(targets, r)
     c, A = coefficients(y, a, g)
     wrong = (c * (y[:, None] - a) / (y[:, None] + a)).sum(axis=1) - A - g
-    return max(abs(int(x)) if len(levels) > EXACT_HEADS + 1 else abs(x) for x in wrong)
+    return next((x for x in wrong if x != 0), 0)
 
 
 def saturated(

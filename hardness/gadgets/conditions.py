@@ -3,7 +3,7 @@
 The theorem's constants are not known to us: values and directions are given, never a pass mark.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,49 @@ class Condition(NamedTuple):
     phase: str
 
 
+CONDITIONS = (
+    ("heads over log(dim·tokens)", "small", "m at most logarithmic", "net"),
+    ("tokens over dim", "small", "at most 1", "sculpt"),
+    ("incoherence of theta", "0", "at most 1/poly(m, log d)", "sculpt: heads must agree rarely"),
+    ("stable rank of theta", "dim", "at least poly(m, k, log d)", "crude, sculpt"),
+    (
+        "diagonal of theta",
+        "0",
+        "trace² small against |theta|²",
+        "crude: no token attends to itself in its own way",
+    ),
+    ("heaviest column of theta", "1/dim", "a vanishing share of |theta|²", "sculpt: a central limit theorem"),
+    ("distance of theta to a lattice", "0.25", "bounded away from 0", "sculpt: sums must not lie on a grid"),
+    ("ratio of norms of theta", "1", "at least 1/poly(log)", "sculpt, net"),
+    ("score spread tau", "about 1", "at most polylog", "refine: margins; sculpt"),
+    ("incoherence of w", "0", "at most 1 - small", "net: least squares for w"),
+    ("stable rank of w", "dim", "at least poly(m, k, log d)", "sculpt: rank test"),
+    ("ratio of norms of w", "1", "not too small", "net"),
+    ("sum of w", "about 1", "not vanishing (implicit)", "crude: there is nothing else to start from"),
+)
+
+
 def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
     """All non-degeneracy conditions of a layer on sequences of `tokens` tokens."""
-    m, d = layer.heads, layer.dim
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # nan where a layer has too few heads, or a zero matrix
-        values = [m / np.log(d * tokens), tokens / d, *_of_theta(layer.theta), *_of_w(layer.w)]
+    m, d, theta, w = layer.heads, layer.dim, layer.theta, layer.w
+    with np.errstate(divide="ignore", invalid="ignore"):  # nan of too few heads, or of a zero matrix
+        power, weight = _power(theta), np.sqrt(_power(w))
+        spread = np.sqrt(2 * power)  # sd of x Θ (x' − x'') over uniform tokens
+        values = [
+            m / np.log(d * tokens),
+            tokens / d,
+            _incoherence(theta),
+            _stable_rank(theta),
+            np.fmax.reduce(np.trace(theta, axis1=1, axis2=2) ** 2 / power),
+            np.fmax.reduce((theta**2).sum(axis=1).max(axis=1) / power),
+            _off_lattice(theta),
+            spread.min() / spread.max(),
+            spread.max(),
+            _incoherence(w),
+            _stable_rank(w),
+            weight.min() / weight.max(),
+            np.linalg.norm(w.sum(axis=0)) / np.linalg.norm(weight),
+        ]
     return [
         row._replace(value=float(value) if np.isfinite(value) else None)
         for row, value in zip(unmeasured(d), values, strict=True)
@@ -40,56 +76,8 @@ def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
 
 def unmeasured(dim: int) -> list[Condition]:
     """The conditions of layers of dimension `dim`, their values left out."""
-    rows = [
-        ("heads over log(dim·tokens)", "small", "m at most logarithmic", "net"),
-        ("tokens over dim", "small", "at most 1", "sculpt"),
-        ("incoherence of theta", "0", "at most 1/poly(m, log d)", "sculpt: heads must agree rarely"),
-        ("stable rank of theta", f"{dim}", "at least poly(m, k, log d)", "crude, sculpt"),
-        (
-            "diagonal of theta",
-            "0",
-            "trace² small against |theta|²: a token must not attend to itself in a way of its own",
-            "crude",
-        ),
-        (
-            "heaviest column of theta",
-            f"{1 / dim:.3g}",
-            "a vanishing share of |theta|²",
-            "sculpt: a central limit theorem",
-        ),
-        (
-            "distance of theta to a lattice",
-            "0.25",
-            "bounded away from 0 for every lattice",
-            "sculpt: Boolean sums must not concentrate on a grid",
-        ),
-        ("ratio of norms of theta", "1", "at least 1/poly(log)", "sculpt, net"),
-        ("score spread tau", "about 1", "at most polylog", "refine: margins; sculpt"),
-        ("incoherence of w", "0", "at most 1 - small", "net: least squares for w"),
-        ("stable rank of w", f"{dim}", "at least poly(m, k, log d)", "sculpt: rank test"),
-        ("ratio of norms of w", "1", "not too small", "net"),
-        (
-            "sum of w",
-            "about 1",
-            "not vanishing (implicit in phases 1-4)",
-            "crude: there is nothing else to start from",
-        ),
-    ]
-    return [Condition(name, None, *rest) for name, *rest in rows]
-
-
-def _of_theta(theta: Array) -> list[Any]:
-    power = _power(theta)
-    spread = np.sqrt(2 * power)  # sd of x Θ (x' − x'') over uniform tokens
-    alone = np.fmax.reduce(np.trace(theta, axis1=1, axis2=2) ** 2 / power)
-    column = np.fmax.reduce((theta**2).sum(axis=1).max(axis=1) / power)
-    ratio = spread.min() / spread.max()
-    return [_incoherence(theta), _stable_rank(theta), alone, column, _off_lattice(theta), ratio, spread.max()]
-
-
-def _of_w(w: Array) -> list[Any]:
-    weight, total = np.sqrt(_power(w)), np.linalg.norm(w.sum(axis=0))
-    return [_incoherence(w), _stable_rank(w), weight.min() / weight.max(), total / np.linalg.norm(weight)]
+    best = {"dim": f"{dim}", "1/dim": f"{1 / dim:.3g}"}
+    return [Condition(name, None, best.get(ideal, ideal), *rest) for name, ideal, *rest in CONDITIONS]
 
 
 def _power(matrices: Array) -> Array:

@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
 from hardness.io.fields import whole
 
 Integers = NDArray[np.int64]
 
 MAX_MODULUS = 2**20
-MAX_FIELD = 2**16  # elements of a field that is handed to galois
 # In int64 every sum below stays under 2^63: at most 2^20 terms of at most (q - 1)^2 < 2^40.
 
 
@@ -28,22 +26,6 @@ def is_prime(q: int) -> bool:
     from sympy import isprime
 
     return bool(isprime(q))
-
-
-def field(values: Any, q: int) -> Any:
-    """Return integers as elements of the field Z_q, an array of `galois` with its arithmetic and linear algebra.
-
-    Raises `InputError` for composite q, where the field with q elements is not Z_q, and above 2^16.
-
-    >>> field([3, -1], 97) ** -1
-    GF([65, 96], order=97)
-    """
-    if q > MAX_FIELD or not is_prime(q):
-        which = "are no field" if q <= MAX_FIELD else "are too many for tables of a field"
-        raise InputError(f"the residues mod {q} {which}: give a prime modulus of at most {MAX_FIELD}")
-    import galois  # takes two seconds, and the first array of a modulus as long again
-
-    return galois.GF(q)(np.asarray(values, dtype=np.int64) % q)
 
 
 def draw(q: int, n: int, rng: np.random.Generator, low: int = 0) -> Integers:
@@ -108,5 +90,5 @@ def preimages(q: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     >>> preimages(7, 3)  # levels 0 0 0 1 1 2 2
     (array([1. , 3.5, 5.5]), array([3, 2, 2]))
     """
-    first = -(-np.arange(p + 1, dtype=np.int64) * q // p)
+    first = change(np.arange(p + 1, dtype=np.int64), q, p)
     return (first[:-1] + first[1:] - 1) / 2, np.diff(first)

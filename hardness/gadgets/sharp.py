@@ -106,9 +106,10 @@ def rational(heads: int, size: int, balance: bool = False) -> Heads:
             f"{heads} heads that hide {size} bits take {q} sharpnesses at one threshold; layers are made of up to "
             f"{MOST_HEADS} heads, {max(SHARPNESSES)} of them there: lower bits, or heads"
         )
-    h, middle = q + p, [Fraction(r) for r in SHARPNESSES[q].split()]
-    offsets, steep = range(2 * q, 2 * h, 2), Fraction(STEEP)  # doubled, as all places below are
-    places = range(1, 2 * h, 2)
+    h, steep = q + p, Fraction(STEEP)
+    middle = [Fraction(r) for r in SHARPNESSES[q].split()]
+    # Doubled, as all places below are.
+    offsets, places = range(2 * q, 2 * h, 2), range(1, 2 * h, 2)
     system = [
         [*(tanh(r, x) for r in middle), *(tanh(steep, x - o) + tanh(steep, x + o) for o in offsets)]
         for x in places
@@ -118,8 +119,8 @@ def rational(heads: int, size: int, balance: bool = False) -> Heads:
     placed += [(sign * o, steep, x) for o, x in zip(offsets, c[q:], strict=True) for sign in (-1, 1)]
     if balance:
         placed.append((0, Fraction(1), -sum((x for _, _, x in placed), Fraction(0))))
-    placed.sort()
-    return Heads([r for _, r, _ in placed], [2 * h - 1 + b for b, _, _ in placed], [x for _, _, x in placed])
+    doubled, sharpnesses, coefficients = zip(*sorted(placed), strict=True)
+    return Heads([*sharpnesses], [2 * h - 1 + b for b in doubled], [*coefficients])
 
 
 def tanh(r: Fraction, doubled: int) -> Fraction:
@@ -141,10 +142,11 @@ def solved(system: list[list[Fraction]], right: list[int]) -> list[Fraction]:
 
 def residual(heads: int, size: int, balance: bool = False) -> Fraction:
     """Largest |G(t) - (-1)^t| of the heads at the levels t = 0, …, size, over Q: 0 if the theorem holds."""
-    r, doubled, c = rational(heads, size, balance)
-    heads_ = list(zip(r, doubled, c, strict=True))
-    values = [sum((x * tanh(y, 2 * t - b) for y, b, x in heads_), Fraction(0)) for t in range(size + 1)]
-    return max(abs(g - Fraction((-1) ** t)) for t, g in enumerate(values))
+    sharpness, doubled, c = rational(heads, size, balance)
+    wrong = [Fraction(-((-1) ** t)) for t in range(size + 1)]
+    for r, b, x in zip(sharpness, doubled, c, strict=True):
+        wrong = [rest + x * tanh(r, 2 * t - b) for t, rest in enumerate(wrong)]
+    return max(abs(rest) for rest in wrong)
 
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
@@ -158,30 +160,23 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
 
     The rationals of `rational`, rounded once. Raises `InputError` as it does.
     """
-    size = sum(weights)
-    r, doubled, c = rational(heads, size, balance)
-    betas = np.array([2 * log(x) for x in r])
-    return made("sharp", weights, np.array(doubled) / 2, betas, c, float(betas.max()), float(sum(c)))
+    r, doubled, c = rational(heads, sum(weights), balance)
+    betas = [2 * log(x) for x in r]
+    return made("sharp", weights, np.array(doubled) / 2, betas, c, max(betas), sum(c))
 
 
 def made(
-    kind: ParityKind,
-    weights: Sequence[int],
-    thresholds: Any,
-    betas: Any,
-    coefficients: Any,
-    beta: float,
-    gate: float,
+    kind: ParityKind, weights: Sequence[int], thresholds: Any, betas: Any, c: Any, beta: float, gate: Any
 ) -> Sharp:
     """The gadget of exact heads, rounded once: (-1)^t at the level t of `weights`."""
     return Sharp(
         kind=kind,
         weights=np.array(weights, dtype=np.int64),
-        thresholds=np.array(thresholds),
-        coefficients=np.array([float(c) for c in coefficients]),
+        thresholds=thresholds,
+        coefficients=np.array([float(x) for x in c]),
         beta=beta,
         values=np.where(np.arange(sum(weights) + 1) % 2, -1.0, 1.0),
         offset=0.0,
-        gate=gate,
+        gate=float(gate),
         betas=np.array(betas),
     )

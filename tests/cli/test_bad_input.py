@@ -154,7 +154,7 @@ REFUSED = [
     ("generate json:loads --out out", "not a class"),
     ("estimate parity --dim 9 --heads 2 --modulus 5", "--modulus"),
     ("estimate parity --dim 33", "--heads"),
-    ("estimate interpolation --dim 8 --heads 2 --rho 0.5", "no hidden linear secret"),
+    ("estimate tent --dim 8 --heads 3", "no hidden linear secret"),
     ("sample parity --count 5 --out out.csv", "suffix"),
     ("export parity --form xor-dimacs --out out", "how many examples"),
     ("export parity --form xnf --count 50 --out out", "'xnf' is not one of"),
@@ -205,7 +205,7 @@ REFUSED = [
     ("attack means more.npz", "and there are 19"),
     ("attack gaussian offset.npz", "do not fit the offset"),
     ("attack gaussian mixed", "beside examples of shape (2, 9)"),
-    ("export valued --form xor-dimacs --count 50 --out out", "do not fit the offset"),
+    ("export valued --form xor-dimacs --count 50 --out out", "gadget.values is not what its secret makes"),
     ("sweep learner.toml --out out", "learner must be"),
     ("sweep nan-guard.toml --out out", "no finite number"),
     # What might take for ever, or all memory

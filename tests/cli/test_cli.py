@@ -77,7 +77,6 @@ def test_classes_of_sharp_heads_are_counted_by_bits(tmp_path, gadget):
         "generate parity --dim 9 --heads 4 --gadget dot --flip 0.1",
         "generate rounding --dim 9 --modulus 12 --levels 3 --weight 4 --noise 0.5",
         "generate rounding --dim 6 --modulus 4 --levels 2 --exact",
-        "generate interpolation --dim 6 --heads 2 --rho 0.25 --scale 1.5",
     ],
 )
 def test_the_stored_command_makes_the_same_instance_again(tmp_path, line):
@@ -132,7 +131,7 @@ def imported_by(*commands):
 
 def test_families_are_listed_and_the_example_of_each_works(tmp_path):
     rows = {row["name"]: row for row in answer("families")["families"]}
-    assert set(rows) >= {"parity", "rounding", "nondegenerate", "interpolation", *registry.names("family")}
+    assert set(rows) >= {"parity", "rounding", "nondegenerate", *registry.names("family")}
     assert all(row["hypothesis"] and row["heads"] for row in rows.values())
     for name in registry.names("family"):
         assert answer(f"generate {name} {get(name).example} --out", tmp_path / name)["family"] == name

@@ -67,7 +67,7 @@ FAULTS = [
         "not a regular file",
     ),
     ("sweep unprintable.toml --out new", "unknown strategy"),
-    ("export valued --form xor-dimacs --count 50 --out new", "do not fit the offset"),
+    ("export valued --form xor-dimacs --count 50 --out new", "gadget.values is not what its secret makes"),
     ("attack gaussian offset.npz", "do not fit the offset"),
 ]
 

@@ -5,13 +5,13 @@ import re
 
 import pytest
 from commands import answer, check_refused, run_command
+from learner_teachers import near_parity
 
 from hardness.errors import InputError
 from hardness.evaluation.learning import learn
 from hardness.evaluation.solver import Constant
 from hardness.evaluation.until import PORTION
 from hardness.examples import write
-from hardness.families.controls import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.gadgets.conditions import conditions
@@ -48,7 +48,7 @@ def test_provable_refuses_a_hard_instance(hard):
 
 def test_a_refusal_names_the_condition_with_its_number_and_a_layer_comes_back(tmp_path):
     path = tmp_path / "saturated.safetensors"
-    instance = Instance.generate(Interpolation(dim=8, heads=2, rho=0.2), seed=0)
+    instance = near_parity(8, 2, 0.2, 0)
     instance.save(path)
     lines = run_command(f"learn provable {path} --count 20000 --seed 0").out.splitlines()
     said = next(line for line in lines if line.startswith("condition "))

@@ -27,7 +27,6 @@ from hypothesis import strategies as st
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.evaluation.limits import alarm
-from hardness.families.controls import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -106,7 +105,7 @@ def text(value: Any) -> str:
     return written
 
 
-FAMILIES = (Parity(6, 2), Rounding(6, 5, 2), Nondegenerate(4, 2, 2), Interpolation(5, 2, 0.5))
+FAMILIES = (Parity(6, 2), Rounding(6, 5, 2), Nondegenerate(4, 2, 2))
 
 
 @cache

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hardness.errors import InputError
 from hardness.examples import Examples, read, write
+from hardness.families.controls import Nested
 from hardness.families.parity import Parity
 from hardness.instance import Instance, generate
 from hardness.tokens import TokenStream, pack, philox_key, uniform, unpack, words_per_token
@@ -88,7 +89,6 @@ def test_lean_examples_are_the_column_of_the_whole_ones_byte_for_byte(
     [
         ("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}),
         ("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2, "inputs": "gaussian"}),
-        ("nested", {"dim": 8, "size": 3, "block": 1}),
     ],
 )
 def test_labels_of_more_columns_have_no_lean_form(name, parameters):
@@ -102,8 +102,9 @@ def test_labels_that_a_derived_family_changes_are_not_given_lean():
         def labels(self, teacher, words, noise):
             return super().labels(teacher, words, noise) / 2
 
-    with pytest.raises(InputError, match="halved states labels and not the column_values"):
-        Instance.generate(Halved(dim=8, heads=2), 0).examples(10, 0, lean=True)
+    for family in (Halved(dim=8, heads=2), Nested(dim=8, size=3, block=1)):
+        with pytest.raises(InputError, match=f"{family.name} states labels and not the column_values"):
+            Instance.generate(family, 0).examples(10, 0, lean=True)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])

@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load, save
 
 from hardness.errors import InputError
-from hardness.families.controls import Interpolation, Nested
+from hardness.families.controls import Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -19,9 +19,8 @@ from hardness.instance import Instance
 from hardness.instance.instance import VERSIONS
 from hardness.io import schemas
 
-TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2), Interpolation(7, 2, 0.5)]
+TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2)]
 GOLDEN = {  # of format 2; the header's text of the hypothesis is that of 0.4
-    "interpolation": "c6456e54a46cbc06adb2118b682a04e23f323879129995751075f28375d3e9cd",
     "parity": "6455d9608ce7f1eec01157bb9e49160acb8c9d7c16543b8593b05b6369244f22",
     "rounding": "2ce57a5c7e68ee67e43a9cc30c019d1785785cace366e8d1a1e4b48a655e11e1",
     "nondegenerate": "70f40e071c7e7baf43ea9afee25e5ee1e6b8b1e4ea770475b93863ec1008a376",
@@ -85,7 +84,7 @@ def test_equal_seeds_of_different_parameters_hide_unrelated_secrets():
         (Parity(30, 6), {"flip": 0.2}),
         (Parity(30, 6), {"bias": 0.5}),
         (Rounding(30, 97, 97), {"noise": 2.0}),
-        (Interpolation(8, 2, 0.5), {"rho": 0.75}),
+        (Nondegenerate(8, 2, 2), {"coherence": 0.75}),
     ],
     ids=lambda value: str(value),
 )
@@ -135,10 +134,9 @@ def test_a_header_that_asks_for_more_than_its_arrays_hold_is_refused(tmp_path, f
         ({"format_version": 1}, {}, r"is of format 1, this version reads format 2: .*generate it anew"),
         ({"family": "json:a"}, {}, "cannot load"),
         ({"family": "json:loads"}, {}, "not a class"),
-        ({}, {"gadget.betas": None}, "betas must hold 3"),
-        ({}, {"gadget.values": np.ones(5)}, "values must hold 6"),
-        ({}, {"gadget.weights": np.array([0, 1, 1, 1, 1, 2, -1, 0])}, "weights must be 0 or 1"),
-        ({}, {"gadget.thresholds": np.array([2.5, 2.5, 2.0])}, "ascend"),
+        ({}, {"gadget.values": np.ones(5)}, "gadget.values is not what its secret makes"),
+        ({}, {"gadget.weights": np.array([0, 1, 1, 1, 1, 2, -1, 0])}, "gadget.weights is not"),
+        ({}, {"gadget.strange": np.ones(3)}, "gadget.strange is not"),
     ],
 )
 def test_an_old_file_and_one_with_parts_that_do_not_fit_are_refused(tmp_path, header, arrays, words):
@@ -173,7 +171,7 @@ def test_schemas_state_what_the_code_states():
     ids=str,
 )
 def test_verify_refuses_a_header_that_says_otherwise(tmp_path, header):
-    for family in (Parity(7, 2), Interpolation(7, 2, 0.5)):
+    for family in (Parity(7, 2), Nondegenerate(7, 2, 2)):
         path = changed(tmp_path / "f", Instance.generate(family, 0), header)
         failed = [check for check in Instance.load(path).verify() if not check.ok]
         assert [check.name for check in failed] == ["header"]

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from learner_teachers import examples, teacher
+from learner_teachers import examples, near_parity, teacher
 
 from hardness.evaluation.learning import recovery
-from hardness.families.controls import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.gadgets.conditions import conditions
 from hardness.instance import Instance
@@ -107,7 +106,7 @@ def test_too_many_heads_for_a_row_are_refused_in_words() -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_refusal_returns_a_layer_and_names_the_condition(seed: int) -> None:
-    instance = Instance.generate(Interpolation(dim=8, heads=2, rho=0.2), seed)
+    instance = near_parity(8, 2, 0.2, seed)
     data = instance.examples(20_000, seed)
     learner = Provable(heads=2, random_state=seed).fit(data.X, data.Y)
     report = learner.report_
