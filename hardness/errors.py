@@ -1,12 +1,8 @@
 """What a user can get wrong, in one line that is fit for a terminal. It imports nothing of the lab."""
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
-from inspect import signature
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-P = ParamSpec("P")
-T = TypeVar("T")
 TEXT_CHARACTERS = 300  # characters of one text
 
 
@@ -45,7 +41,6 @@ class InputError(ValueError):
 
 
 MOST_LISTED, LONGEST_NAME = 20, 60
-SOURCES = "an instance, hardness.Instance.generate(family, seed=0), or a file of examples"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
@@ -65,35 +60,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     hint = f"; did you mean '{near[0]}'?" if near else ""
     listed = f"known: {', '.join(names)}" if len(names) <= MOST_LISTED else f"{len(names)} are known"
     return InputError(f"unknown {kind} '{name}'{hint} ({listed})")
-
-
-def taken(name: str, wanted: str, given: object) -> InputError:
-    """Return the error for an argument of another kind: what the function takes, and what it was given.
-
-    >>> str(taken("learn", "an instance", InputError)), str(taken("learn", "an instance", 3))
-    ('learn takes an instance, got the class InputError', 'learn takes an instance, got int')
-    """
-    kind = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
-    return InputError(f"{name} takes {wanted}, got {kind}")
-
-
-def spelled(function: Callable[P, T]) -> Callable[P, T]:
-    """Return the function, which raises `InputError` for a misspelt keyword, with the nearest one as a suggestion.
-
-    >>> spelled(missing_extra)("dask", extr="cluster")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: unknown keyword of missing_extra 'extr'; did you mean 'extra'? (known: extra, ...)
-    """
-    known = signature(function).parameters
-
-    @wraps(function)
-    def call(*args: P.args, **given: P.kwargs) -> T:
-        if strange := given.keys() - known:
-            raise unknown(f"keyword of {function.__name__}", min(strange), known)
-        return function(*args, **given)
-
-    return call
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError, spelled
+from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.families import Teacher
 from hardness.families.controls import NestedGadget
@@ -117,7 +117,6 @@ def fresh(instance: Instance, count: int, seed: int, start: int = 0) -> Judged:
     return Judged(X, teacher(X), values, variance)
 
 
-@spelled
 def judge(
     instance: Instance, predict: Callable[[NDArray[np.int8]], Any], count: int = 2000, seed: int | None = None
 ) -> Scores:

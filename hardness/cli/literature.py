@@ -59,7 +59,7 @@ def validate(as_json: Json = False) -> None:
     Example: hardness validate --json
     """
     from hardness.engine.progress import steps
-    from hardness.evaluation.published import comparisons, shown
+    from hardness.evaluation.published import comparisons
 
     ended = []
     with steps("validate") as tell:
@@ -74,3 +74,12 @@ def validate(as_json: Json = False) -> None:
         for c in ended
     ]
     emit(as_json, {"rows": rows}, lines)
+
+
+def shown(runs: tuple[int | None, ...]) -> str:
+    """The runs of a table in words."""
+    solved = [entry for entry in runs if entry is not None]
+    if not solved:
+        return f"none of {len(runs)} runs"
+    span = f"{min(solved)} to {max(solved)}" if min(solved) < max(solved) else f"{solved[0]}"
+    return span if len(solved) == len(runs) else f"{span} ({len(solved)} of {len(runs)} runs)"

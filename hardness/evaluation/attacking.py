@@ -1,7 +1,9 @@
 """Run one attack on one set of examples: `hardness.attack`."""
 
+import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,7 @@ from hardness import registry
 from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import accepts, stands_out
 from hardness.attacks.equations import extract, hidden, predictions
-from hardness.errors import SOURCES, InputError, TrialEnded, spelled, taken
-from hardness.evaluation.solver import Solver
-from hardness.evaluation.worker import FOREVER, Worker
+from hardness.errors import InputError, one_line
 from hardness.examples import Examples, read
 from hardness.instance import Instance
 from hardness.instance.challenge import opened
@@ -26,7 +26,6 @@ from hardness.tokens import Signs
 UNFOUNDED = "the labels do not follow from the secret that it names, or are too few to tell"
 
 
-@spelled
 def attack(
     target: str | Path | Instance,
     name: Any,
@@ -38,11 +37,11 @@ def attack(
 ) -> Recovery:
     """Attack a file of examples, or `count` examples of an instance: the attack sees no more.
 
-    `name` is a registered attack, ``module:function``, or the function itself; what is named and not built in runs in
-    a worker process. `budget` counts what the attack counts; `seed` draws the examples, if any, and the attack's own
-    choices by separate spawns. Labels of a built-in family must follow from the secret that an attack names, or the
-    status is `wrong`; of another family no equations are known here, and its attack is taken at its word. Raises
-    `InputError` for an unknown attack or file, and where the attack refuses the family.
+    `name` is a registered attack, ``module:function``, or the function itself. `budget` counts what the attack counts;
+    `seed` draws the examples, if any, and the attack's own choices by separate spawns. Labels of a built-in family must
+    follow from the secret that an attack names, or the status is `wrong`; of another family no equations are known
+    here, and its attack is taken at its word. Raises `InputError` for an unknown attack or file, and where the attack
+    refuses the family.
 
     >>> from hardness.families.parity import Parity
     >>> instance = Instance.generate(Parity(dim=16, heads=3), seed=0)
@@ -54,14 +53,12 @@ def attack(
     sampling, choices = (
         int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2)
     )
-    if isinstance(target, Instance):
-        whole("count", count, 1, why="say how many examples the attack gets")
-        assert count is not None
-        examples, public = target.examples(count, sampling), target.public(sampling)
-        return attack_examples(examples, public, name, budget, choices, progress)
-    if not isinstance(target, str | Path):
-        raise taken("attack", SOURCES, target)
-    return attack_file(Path(target), name, budget, choices, progress)
+    if not isinstance(target, Instance):
+        return attack_file(Path(target), name, budget, choices, progress)
+    whole("count", count, 1, why="say how many examples the attack gets")
+    assert count is not None
+    examples, public = target.examples(count, sampling), target.public(sampling)
+    return attack_examples(examples, public, name, budget, choices, progress)
 
 
 def attack_file(
@@ -98,38 +95,24 @@ def attack_examples(
     progress: Progress | None = None,
 ) -> Recovery:
     """Attack examples with their public parameters; `seed` is the attack's own."""
-    if isinstance(name, str) and not registry.is_builtin("attack", name):
-        outcome = _in_worker(examples, public, name, budget, seed)
-        foreign = public.get("family") not in registry.names("family", builtin=True)
-        if outcome.status == "solved" and not foreign and not _follows(outcome.secret, examples, public):
-            reason = {"reason": UNFOUNDED}
-            return Recovery("wrong", outcome.secret, outcome.samples_used, outcome.seconds, reason)
-        return outcome
-    run = registry.get("attack", name) if isinstance(name, str) else name
-    outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=progress)
+    run, began = registry.get("attack", name) if isinstance(name, str) else name, time.monotonic()
+    try:
+        with redirect_stdout(sys.stderr):  # what an attack prints is no data of the caller's
+            outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=progress)
+    except InputError:
+        raise
+    except Exception as error:
+        reason = {"reason": one_line(error)}
+        return Recovery("error", None, len(examples), time.monotonic() - began, reason)
     if not isinstance(outcome, Recovery):
         raise InputError(f"attack {name} returned {type(outcome).__name__}, not a hardness.attacks.Recovery")
+    if not isinstance(name, str) or registry.is_builtin("attack", name):
+        return outcome
+    outcome = replace(outcome, detail=sanitize_json(outcome.detail))
+    known = public["family"] in registry.names("family", builtin=True)
+    if outcome.status == "solved" and known and not _follows(outcome.secret, examples, public):
+        return replace(outcome, status="wrong", detail={"reason": UNFOUNDED})
     return outcome
-
-
-def _in_worker(
-    examples: Examples, public: dict[str, Any], name: str, budget: int | None, seed: int
-) -> Recovery:
-    """Return what an attack of the user's recovers, in a process of its own."""
-    began, report = time.monotonic(), dict[str, Any]()
-    solver = Solver("attack", name, {"public": public, "budget": budget})
-    try:
-        with Worker(solver, seed, began + FOREVER) as worker:
-            try:
-                worker.partial_fit(examples.X, examples.Y)
-            finally:
-                report = worker.report()
-    except TrialEnded as error:
-        if error.kind == "InputError":
-            raise InputError(error.reason) from error
-        report |= {"status": error.status, "detail": {"reason": error.reason, **report.get("detail", {})}}
-    used, detail = report.get("samples_used", len(examples)), sanitize_json(report["detail"])
-    return Recovery(report["status"], report.get("secret"), used, time.monotonic() - began, detail)
 
 
 def _follows(secret: Mapping[str, Any] | None, examples: Examples, public: Mapping[str, Any]) -> bool:

@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import SOURCES, InputError, TrialEnded, one_line, spelled, taken
+from hardness.errors import InputError, TrialEnded, one_line
 from hardness.evaluation.conformance import BASIS, CHECKS, HEADS
 from hardness.evaluation.limits import threads_limited
-from hardness.evaluation.solver import VERDICTS, Solver, is_streamed, make
+from hardness.evaluation.solver import VERDICTS, Solver, make
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by
 from hardness.evaluation.worker import FOREVER, Worker, opened
 from hardness.examples import Examples, read
@@ -21,36 +21,19 @@ from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Check, Instance
 from hardness.io.fields import one_of, require_memory, whole
-from hardness.io.texts import sanitize, table
+from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
-from hardness.scores import CRITERIA, EXPLAINED, OPEN, SCORES, Judged, exact, fresh, sizes
+from hardness.scores import CRITERIA, OPEN, SCORES, Criterion, Judged, exact, fresh, sizes
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-FLATTEN = (
-    "Inputs are (examples, tokens, dim): in a class of your own, fit on X.reshape(len(X), -1) and "
-    "Y.reshape(len(Y), -1), and return predictions.reshape(X.shape)."
-)
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in this many is held out for the judge
 RECOVERED = 0.01  # relative error of Θ and W up to which a head counts as recovered
 STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what values a label can have
-SHOWN = (
-    "status",
-    "reason",
-    "criterion",
-    "explained",
-    "exact",
-    "relative_error",
-    "sign_accuracy",
-    "open_error",
-)
 
 
 class Trial(dict[str, Any]):
-    """What came of a learner: a mapping whose names are attributes too; notebooks show the main ones as a table."""
+    """What came of a learner: a mapping whose names are attributes too."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -58,39 +41,12 @@ class Trial(dict[str, Any]):
         except KeyError:
             raise AttributeError(name) from None
 
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self]
-
-    def plot(self) -> "Figure":
-        """Return the curve of the explained share of the labels' variance against examples, on a logarithmic axis.
-
-        A learner without `partial_fit` has one point. Raises `InputError` where the learner was never judged.
-        """
-        if self.get("explained") is None:
-            raise InputError(f"nothing to draw: the trial ended as {self.get('status')} and was never judged")
-        import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
-
-        curve = self.get("curve") or [(self["train_examples"], self["explained"])]
-        figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
-        plt.close(figure)  # a notebook shows what is returned, and nothing besides
-        axes.plot([examples for examples, _ in curve], [share for _, share in curve], marker=".")
-        axes.axhline(EXPLAINED.threshold, color="dimgray", linestyle="--", linewidth=1)
-        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(-0.1, 1.05))
-        axes.set_title(f"{self.get('learner')}: {self.get('status')}")
-        return figure
-
-    def _repr_html_(self) -> str:
-        shown = {name: self.get(name) for name in SHOWN}
-        cost = {"examples": self.get("train_examples"), "seconds": self.get("seconds")}
-        return table(f"{self.get('learner')}: {self.get('status')}", shown | cost)
-
 
 def learners() -> list[str]:
     """Return the names of the registered learners, in order."""
     return registry.names("learner")
 
 
-@spelled
 def learn(
     target: Instance | Examples | str | Path,
     learner: Any,
@@ -103,7 +59,7 @@ def learn(
     threads: int = 1,
     limit: float | None = None,
     criterion: str = "explained",
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> Trial:
     """Fit a learner on `count` examples of an instance, and judge it on `test` fresh ones.
 
@@ -118,10 +74,9 @@ def learn(
     1e-6. It is `refused` if the learner's own report says so, else `budget` if that says it, and `wrong` if not;
     `error`, `killed` or `timeout` if it came to that, with the `reason` in one line. The scores are those of
     `hardness.judge`, and `exact` says whether every label is right. `model` is the fitted learner, None where it lived
-    in a worker, and `device` where it ran, if it says so by its `device_`. A learner with `partial_fit` sees each
-    example once, in constant memory: it keeps its own width unless `heads` is given, `curve` and `open_curve` tell
-    what it explained on the way, and its `work_` is part of the result. Raises `InputError` for counts below 1, an
-    unknown name and an option that there is not.
+    in a worker. A learner with `partial_fit` sees each example once, in constant memory: it keeps its own width unless
+    `heads` is given, `curve` and `open_curve` tell what it explained on the way, and its `work_` is part of the result.
+    Raises `InputError` for counts below 1, an unknown name and an option that there is not.
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
@@ -133,26 +88,29 @@ def learn(
     sampling, state = (
         int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2)
     )
-    tell = progress or (lambda line: None)
-    streamed = is_streamed(learner)
+    streamed = Solver("learner", learner).streamed
     heads_known: int | None
     if isinstance(target, Instance):
-        size = _counted(count, test)
-        judged = _of_instance(target, size, test, sampling, streamed, tell)
-        given, heads_known = read_by(learner, target, sampling), target.heads
+        whole("count", count, 1, MOST_EXAMPLES, "learn needs the number of examples to learn from")
+        whole("test", test, 2, MOST_EXAMPLES)
+        assert count is not None
+        held = test if streamed else count + test
+        held_bytes = 9.0 * held * target.family.tokens * target.family.dim
+        require_memory(held_bytes, f"a set of {count} examples", "lower --count")
+        progress(f"making {count} examples to learn from, {test} to judge on")
+        judged, heads_known = fresh(target, test, sampling, start=count), target.heads
+        given = read_by(learner, target, sampling)
     else:
-        if not isinstance(target, Examples | str | Path):
-            raise taken("learn", SOURCES, target)
-        given, judged, heads_known, size = _of_examples(target, count)
-    name = learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__)
+        given, judged, heads_known, count = _of_examples(target, count)
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known)
     result = Trial(
         status="error",
-        learner=name,
-        train_examples=size,
+        learner=learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__),
+        train_examples=count,
         process="caller" if solver.built_in else "worker",
         reason="",
         **dict.fromkeys((*SCORES, "exact")),
+        phases=[],
         model=None,
     )
     result |= {"options": dict(options)} if options else {}
@@ -163,37 +121,35 @@ def learn(
     @contextmanager
     def watched() -> Iterator[Any]:
         with threads_limited(threads), opened(solver, state, deadline, threads) as made:
-            result["model"] = getattr(made, "learner", None)
+            result["model"] = made.learner if solver.built_in else None
             yield made
-            if device := made.report()["device"]:
-                result["device"] = device
 
-    tell(f"fitting {size} examples")
+    progress(f"fitting {count} examples")
     try:
-        at = sizes(size, FIRST, SPACING) if streamed else [size]
+        at = sizes(count, FIRST, SPACING) if streamed else [count]
         for point in evaluations(watched, streamed, given, judged, at):
             points.append(point)
             share = point.scores["explained"]
-            shown = "predictions that are not finite"
-            if share is not None:
-                shown = f"{share:.2f} of the variance explained"
-            tell(f"{point.examples} of {size} examples: {shown}")
+            shown = "not finite" if share is None else f"{share:.2f} of the variance explained"
+            progress(f"{point.examples} of {count} examples: {shown}")
+        result |= _result(points, judged, streamed, CRITERIA[criterion])
     except MemoryError as error:
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
     except TimeoutError:
-        result |= {"status": "timeout", **_unjudged("timeout", f"over {limit:g} s", started)}
+        result |= _unjudged("timeout", f"over {limit:g} s")
     except TrialEnded as error:
         if error.kind == "InputError":
             raise InputError(error.reason) from error
-        result |= {"status": error.status, **_unjudged(error.status, error.reason, started)}
+        result |= _unjudged(error.status, error.reason)
     except InputError:
         raise
     except Exception as error:
-        result |= _unjudged("error", one_line(error), started)
-    else:
-        result |= _result(points, judged, streamed, criterion) | {"seconds": time.perf_counter() - started}
-        if isinstance(target, Instance):
-            result |= _proved(target, result) | _heads(target, result)
+        result |= _unjudged("error", one_line(error))
+    result["seconds"] = time.perf_counter() - started
+    if points and isinstance(target, Instance):
+        result |= _proved(target, result) | _heads(target, result)
+    if device := getattr(result["model"], "device_", ""):
+        result["device"] = str(device)
     return result
 
 
@@ -204,7 +160,7 @@ def check(
     *,
     threads: int = 1,
     limit: float | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda line: None,
 ) -> list[Check]:
     """Try `learner` on small data, and return what came of each check, with what to do where it failed.
 
@@ -213,45 +169,23 @@ def check(
     only if the class cannot be loaded or has no such options.
     """
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known=HEADS)
-    if solver.options:
-        make(solver, 0)  # a misspelt option is said before anything runs
+    solver.thing  # noqa: B018  a name that stands for nothing is said here
+    if options:
+        make(solver, 0)  # and so is a misspelt option
     checks, name = list[Check](), "construct"
     deadline = time.monotonic() + (FOREVER if limit is None else limit)
-    tell = progress or (lambda line: None)
-    solver.thing  # noqa: B018  a name that stands for nothing is said here
     try:
         with Worker(solver, 0, deadline, threads) as worker:
             for name in CHECKS:
-                tell(f"{name}: {len(checks)} of {len(CHECKS)} checks made")
+                progress(f"{name}: {len(checks)} of {len(CHECKS)} checks made")
                 checks.append(Check(**worker.examine(name)))
                 if name in BASIS and not checks[-1].ok:
                     break
     except TimeoutError:
         checks.append(Check(name, False, f"over {limit:g} s; give --limit more, or the learner less to do"))
     except TrialEnded as error:
-        reason = f"{CHECKS[name][1]} ({error.reason})" if name == "construct" else error.reason
-        checks.append(Check(name, False, reason))
+        checks.append(Check(name, False, f"{CHECKS[name][1]} ({error.reason})"))
     return checks
-
-
-def _counted(count: int | None, test: int) -> int:
-    """Return the number of examples to learn from. Raises `InputError` for none, and for more than a stream has."""
-    if count is None:
-        raise InputError("learn needs the number of examples: learn(instance, learner, 1000)")
-    whole("count", count, 1, MOST_EXAMPLES)
-    whole("test", test, 2, MOST_EXAMPLES)
-    return count
-
-
-def _of_instance(
-    target: Instance, count: int, test: int, seed: int, streamed: bool, tell: Callable[[str], None]
-) -> Judged:
-    """Return what a learner of `count` examples of an instance is judged on: inputs that come after those."""
-    held = test if streamed else count + test
-    held_bytes = 9.0 * held * target.family.tokens * target.family.dim
-    require_memory(held_bytes, f"a set of {count} examples", "lower --count")
-    tell(f"making {count} examples to learn from, {test} to judge on")
-    return fresh(target, test, seed, start=count)
 
 
 def _of_examples(
@@ -274,35 +208,48 @@ def _of_examples(
     if public.get("family") in STRUCTURED:
         rows = informative(judged.X)
         values = np.unique(judged.Y[rows, :, 0] * judged.X[rows, :, 0])
-    given: Labelled = lambda start, n: examples[start : start + n]  # noqa: E731
-    return given, Judged(judged.X, judged.Y, values), public.get("heads"), count
+    return (
+        lambda start, n: examples[start : start + n],
+        Judged(judged.X, judged.Y, values),
+        public.get("heads"),
+        count,
+    )
 
 
-def _result(points: list[Evaluation], judged: Judged, streamed: bool, criterion: str) -> dict[str, Any]:
+def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Criterion) -> dict[str, Any]:
     """Return status and figures of a learner that was judged."""
-    last, report, rule = points[-1].scores, points[-1].report, CRITERIA[criterion]
+    last, report = points[-1].scores, points[-1].report
     claimed = report.get("status")
+    solved = rule.met(last) and claimed != "refused"
+    # What a theorem promises is a success of its own kind.
+    kept = claimed if claimed in ("refused", "budget", "certified") else "wrong"
     figures: dict[str, Any] = {
+        "status": "solved" if solved else kept,
         "criterion": rule.name,
         "phases": report.get("phases", []),
         **last,
         "exact": exact(last),
     }
-    solved = rule.met(last) and claimed != "refused"
-    # What a theorem promises is a success of its own kind.
-    kept = ("refused", "budget", "certified")
-    figures["status"] = "solved" if solved else claimed if claimed in kept else "wrong"
-    if streamed:
-        gated = judged.values is not None or judged.variance is not None
-        figures["curve"] = [(each.examples, each.scores["explained"]) for each in points]
-        curve = [(each.examples, each.scores["open_error"]) for each in points]
-        figures["open_curve"] = curve if gated else None
-        figures["open_solved"] = OPEN.met(last) if gated else None
-        figures |= points[-1].work
     # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
     if report.get("certified") is not None:
         figures |= {name: report.get(name) for name in VERDICTS}
-    return figures
+    if not streamed:
+        return figures
+    gated = judged.values is not None or judged.variance is not None
+    curve = [(each.examples, each.scores["open_error"]) for each in points]
+    return {
+        **figures,
+        "curve": [(each.examples, each.scores["explained"]) for each in points],
+        "open_curve": curve if gated else None,
+        "open_solved": OPEN.met(last) if gated else None,
+        **points[-1].work,
+    }
+
+
+def _unjudged(status: str, reason: str) -> dict[str, Any]:
+    """Return the figures of a learner that ended before it was judged."""
+    phase = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
+    return {"status": status, "reason": phase["reason"], "phases": [phase]}
 
 
 def _heads(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -321,16 +268,8 @@ def _proved(target: Instance, result: Mapping[str, Any]) -> dict[str, int]:
         return {}
     from hardness.sq.bounds.messages import proved_examples
 
-    kappa, flip = result["noise_of"]["kappa"], target.family.flip
-    return {"proved_examples": proved_examples(concepts.size, kappa, flip=flip)}
-
-
-def _unjudged(status: str, reason: str, started: float) -> dict[str, Any]:
-    """Return the figures of a learner that ended before it was judged."""
-    if "array with dim 3" in reason:  # scikit-learn's own check
-        reason = f"{reason} {FLATTEN}"
-    raised = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
-    return {"reason": raised["reason"], "phases": [raised], "seconds": time.perf_counter() - started}
+    kappa = result["noise_of"]["kappa"]
+    return {"proved_examples": proved_examples(concepts.size, kappa, flip=target.family.flip)}
 
 
 def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -> dict[str, Any] | None:
@@ -343,11 +282,12 @@ def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -
 
     if layer.theta.shape != true.theta.shape:
         return None
-    errors = [
+    signs = (1.0, -1.0) if tokens == 2 else (1.0,)
+    apart = [
         np.maximum(_distances(true.theta, sign * layer.theta), _distances(true.w, sign * layer.w))
-        for sign in ((1.0, -1.0) if tokens == 2 else (1.0,))
+        for sign in signs
     ]
-    closest = np.min(errors, axis=0)  # (m, m)
+    closest = np.min(apart, axis=0)  # (m, m)
     rows, order = linear_sum_assignment(closest)
     matched = closest[rows, order]
     recovered = int((matched <= RECOVERED).sum())

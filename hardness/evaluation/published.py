@@ -1,14 +1,12 @@
-"""Published tables beside what the same protocol gives on the lab's instances.
+"""Published tables beside what the same protocol gives on the lab's instances, for `hardness validate`.
 
-The entry points `hardness.published` name functions without arguments that yield a `Comparison` a setting, each as it
-is run; `hardness validate` prints them all.
+The entry points `hardness.published` name functions without arguments that yield a `Comparison` a setting.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hardness import registry
-from hardness.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -42,18 +40,7 @@ class Comparison:
         return min(theirs) <= max(ours) and min(ours) <= max(theirs)
 
 
-def shown(runs: tuple[int | None, ...]) -> str:
-    """The runs of a table in words."""
-    solved = [entry for entry in runs if entry is not None]
-    if not solved:
-        return f"none of {len(runs)} runs"
-    span = f"{min(solved)} to {max(solved)}" if min(solved) < max(solved) else f"{solved[0]}"
-    return span if len(solved) == len(runs) else f"{span} ({len(solved)} of {len(runs)} runs)"
-
-
 def comparisons() -> Iterator[Comparison]:
-    """Every published setting that is registered, as it is run. Raises `InputError` for an entry that is not there."""
-    for _, settings in registry.loaded("published"):
-        if isinstance(settings, InputError):
-            raise settings
-        yield from settings()
+    """Yield every published setting that is registered, as it is run."""
+    for name in registry.names("published"):
+        yield from registry.get("published", name)()

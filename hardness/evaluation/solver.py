@@ -4,7 +4,8 @@ What is built into the lab runs in the process that asks, everything else in a p
 (`hardness.evaluation.worker`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass
 from inspect import signature
 from types import NoneType
@@ -14,21 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError, TrialEnded, sanitize, unknown
-from hardness.evaluation.limits import Meter
+from hardness.errors import InputError, TrialEnded, unknown
+from hardness.evaluation.limits import cpu_seconds, kernel_seconds
 from hardness.io.fields import fitting
 from hardness.io.schemas import finite
 
 PLAIN = {int, float, str, bool, NoneType}
-PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}, "line": ""}
 VERDICTS = (
-    "certified",
-    "certified_error",
-    "polished_error",
-    "random_start_error",
-    "refused_by",
-    "condition",
-    "certified_radius",
+    *("certified", "certified_error", "polished_error", "random_start_error"),
+    *("refused_by", "condition", "certified_radius"),
 )
 
 
@@ -77,30 +72,20 @@ def make(solver: Solver, random_state: int) -> Any:
     parameters, given = signature(cls).parameters, dict[str, Any]()
     for name, value in solver.options.items():
         place = "heads" if name == "width" and name not in parameters and "heads" in parameters else name
-        if place in ("random_state", "seed"):
-            raise InputError(f"{name} is no option: it follows from the seed of the run")
-        if place not in parameters:
+        if place not in parameters or place in ("random_state", "seed"):
             known = parameters.keys() - {"random_state", "seed"}
             raise unknown(f"option of {called}", name, known)
         if place in given or (place == "heads" and heads is not None):
             raise InputError(f"the {place} of {called} are given twice; give them once")
-        given[place] = _fitting(value, cls, place, f"option {name} of {called}")
+        hint = get_type_hints(cls.__init__).get(place, Any)
+        is_plain = {*(get_args(hint) or (hint,))} <= PLAIN
+        given[place] = fitting(value, hint, f"option {name} of {called}") if is_plain else value
     # Heads of a layer are part of its promise to a solver that fits it; an online learner's width is its own choice.
     if heads is None and not solver.streamed:
         heads = solver.heads_known
     rest = {"heads": heads, "random_state": random_state, "seed": random_state}
     accepted = {name: value for name, value in rest.items() if name in parameters and value is not None}
     return cls(**accepted | given)
-
-
-def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:
-    """Return `value`, if it is of the type that the constructor is annotated with, where that is a plain one."""
-    try:
-        hint = get_type_hints(cls.__init__).get(name, Any)
-    except (NameError, TypeError):  # annotations that only type checkers can read
-        return value
-    kinds = set(get_args(hint) or (hint,))
-    return fitting(value, hint, what) if kinds <= PLAIN else value
 
 
 def is_streamed(name: Any) -> bool:
@@ -128,63 +113,64 @@ def plain(value: Any) -> Any:
 class LearnerAdapter:
     """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once.
 
-    Its CPU time is that of learning and of predicting, which some learners leave the work to; `allowance` reference
-    seconds end it (`hardness.evaluation.limits.Meter`).
+    `cpu_seconds` are those of learning and of predicting, which some learners leave the work to.
     """
 
-    def __init__(self, solver: Solver, seed: int, allowance: float | None = None) -> None:
-        self.streamed, self.meter = solver.streamed, Meter(allowance)
+    def __init__(self, solver: Solver, seed: int) -> None:
+        self.solver, self.cpu_seconds = solver, 0.0
         self.learner = make(solver, seed % 2**32) if isinstance(solver.thing, type) else solver.thing
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Count the CPU time that is spent inside."""
+        begin = cpu_seconds()
+        try:
+            yield
+        except InputError as error:
+            raise TrialEnded("refused", str(error), kind="InputError") from error
+        finally:
+            self.cpu_seconds += cpu_seconds() - begin
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Learn from X and Y, (n, k, d). Raises `TrialEnded` (refused) for bad input."""
-        try:
-            with self.meter.running():
-                (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
-        except InputError as error:
-            raise TrialEnded("refused", str(error), kind="InputError") from error
+        with self.timed():
+            (self.learner.partial_fit if self.solver.streamed else self.learner.fit)(X, Y)
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
         """Return predictions (n, k, d) for X. Raises `TrialEnded` (refused) for an array of another shape."""
-        with self.meter.running():
+        with self.timed():
             predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
         if predicted.shape != X.shape:
             raise TrialEnded("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
         return predicted
 
     def report(self) -> dict[str, Any]:
-        """Return what its `report_` says, as JSON, and its `device_`."""
+        """Return what its `report_` says, as JSON."""
         report = getattr(self.learner, "report_", None)
-        fields = [name for name in ("status", "reason", *VERDICTS) if hasattr(report, name)]
-        phases = [PHASE | phase for phase in plain(getattr(report, "phases", ())) if isinstance(phase, dict)]
-        device = sanitize(getattr(self.learner, "device_", ""), 60)
-        return {name: plain(getattr(report, name)) for name in fields} | {"phases": phases, "device": device}
+        names = ("status", "reason", "phases", *VERDICTS)
+        return {name: plain(getattr(report, name)) for name in names if hasattr(report, name)}
 
     def work(self) -> dict[str, Any]:
         """Return what it says of its own work, `work_`: names and figures."""
         return dict(plain(getattr(self.learner, "work_", {})))
 
     def reference_seconds(self) -> float:
-        """Return the CPU time it has spent, over that of the reference kernel."""
-        return self.meter.reference_seconds()
+        """Return the CPU time it has spent, over that of the reference kernel in this process."""
+        return self.cpu_seconds / kernel_seconds()
 
 
 class AttackAdapter(LearnerAdapter):
     """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
 
-    def __init__(self, solver: Solver, seed: int, allowance: float | None = None) -> None:
-        self.streamed, self.meter = False, Meter(allowance)
-        self.attack, self.seed = solver.thing, seed
-        self.public, self.budget = solver.options["public"], solver.options.get("budget")
+    def __init__(self, solver: Solver, seed: int) -> None:
+        self.solver, self.cpu_seconds, self.seed = solver, 0.0, seed
         self.outcome: dict[str, Any] = {}
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Attack the examples X, Y (n, k, d). Raises `TrialEnded` unless it names a secret."""
-        try:
-            with self.meter.running():
-                outcome = self.attack(X, Y, self.public, budget=self.budget, seed=self.seed)
-        except InputError as error:
-            raise TrialEnded("refused", str(error), kind="InputError") from error
+        options = self.solver.options
+        with self.timed():
+            outcome = self.solver.thing(X, Y, options["public"], budget=options.get("budget"), seed=self.seed)
         self.outcome = plain(outcome)
         if outcome.secret is None:
             raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.work())
@@ -193,7 +179,7 @@ class AttackAdapter(LearnerAdapter):
         """Return noiseless labels (n, k, d) under the secret found."""
         from hardness.attacks.equations import hidden
 
-        return hidden(self.public).predict(self.outcome["secret"], X)
+        return hidden(self.solver.options["public"]).predict(self.outcome["secret"], X)
 
     def report(self) -> dict[str, Any]:
         """Return the outcome of the attack, as JSON."""
@@ -201,13 +187,12 @@ class AttackAdapter(LearnerAdapter):
 
     def work(self) -> dict[str, Any]:
         """Return what it needed: processor seconds and examples."""
-        return {"seconds": round(self.meter.seconds, 3), "examples": self.outcome["samples_used"]}
+        return {"seconds": round(self.cpu_seconds, 3), "examples": self.outcome["samples_used"]}
 
 
-def adapted(solver: Solver, seed: int, allowance: float | None = None) -> LearnerAdapter:
+def adapted(solver: Solver, seed: int) -> LearnerAdapter:
     """Return the solver that plain data name, in this process."""
-    kind = AttackAdapter if solver.kind == "attack" else LearnerAdapter
-    return kind(solver, seed, allowance)
+    return (AttackAdapter if solver.kind == "attack" else LearnerAdapter)(solver, seed)
 
 
 class Constant:

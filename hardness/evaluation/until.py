@@ -23,15 +23,21 @@ LEAST = 256  # examples with which a learner begins that fits once, or makes pas
 
 GAVE_UP = ("refused", "budget", "wrong")  # what a solver may say of too few examples
 Labelled = Callable[[int, int], Examples]  # examples start..start + count - 1 of a stream
+Opened = Callable[[], AbstractContextManager[Any]]  # opens a solver (`hardness.evaluation.worker.opened`)
+Spent = Mapping[int, tuple[int, float | None]]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores on fresh inputs after this many `examples`, what the solver says of its `work`, and its `report`."""
+    """Scores on fresh inputs after this many `examples`, what the solver says of its `work`, and its `report`.
+
+    `reference_seconds` are those of the solver since it was opened.
+    """
 
     examples: int
     scores: Scores
-    work: Mapping[str, Any] = field(default_factory=dict)
+    work: Mapping[str, Any]
+    reference_seconds: float
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -72,45 +78,41 @@ def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | No
 
 
 def evaluations(
-    opened: Callable[[], AbstractContextManager[Any]],
-    streamed: bool,
-    examples: Labelled,
-    judged: Judged,
-    sizes: Iterable[int],
+    opened: Opened, streamed: bool, examples: Labelled, judged: Judged, sizes: Iterable[int]
 ) -> Generator[Evaluation, None, None]:
-    """Judge a solver (`hardness.evaluation.worker.opened`) at every one of the `sizes`, until the caller has enough.
+    """Judge a solver at every one of the `sizes`, until the caller has enough.
 
     One that is `streamed` sees each example once, in one life; any other is opened anew for each size, and fits all
     examples up to it. Raises what the solver raises.
     """
-    if streamed:
-        spent = 0
-        with opened() as solver:
-            for size in sizes:
-                load_compiled((size - spent) * judged.X.shape[1])
-                for start in range(spent, size, PORTION):
-                    part = examples(start, min(PORTION, size - start))
-                    solver.partial_fit(part.X, part.Y)
-                spent = size
-                yield Evaluation(size, scores(judged, solver.predict(judged.X)), solver.work())
-    else:
+    if not streamed:
         for size in sizes:
             with opened() as solver:
                 part = examples(0, size)
                 solver.partial_fit(part.X, part.Y)
-                predicted = solver.predict(judged.X)
-                yield Evaluation(size, scores(judged, predicted), solver.work(), solver.report())
+                predicted, report = solver.predict(judged.X), solver.report()
+                spent = solver.reference_seconds()
+                yield Evaluation(size, scores(judged, predicted), solver.work(), spent, report)
+        return
+    read = 0
+    with opened() as solver:
+        for size in sizes:
+            load_compiled((size - read) * judged.X.shape[1])
+            for start in range(read, size, PORTION):
+                part = examples(start, min(PORTION, size - start))
+                solver.partial_fit(part.X, part.Y)
+            read, predicted = size, solver.predict(judged.X)
+            yield Evaluation(size, scores(judged, predicted), solver.work(), solver.reference_seconds())
 
 
-@dataclass(frozen=True)
-class Life:
+class Life(NamedTuple):
     """A learner from its start to its end: its examples, and the sizes at which it is judged.
 
     `spent` gives for each size the distinct examples seen so far, and the multiply-adds of all its lives if it counts.
     """
 
     examples: Labelled
-    spent: Mapping[int, tuple[int, float | None]]
+    spent: Spent
 
 
 def at_sizes(given: Labelled, sizes: Iterable[int], streamed: bool) -> list[Life]:
@@ -118,13 +120,8 @@ def at_sizes(given: Labelled, sizes: Iterable[int], streamed: bool) -> list[Life
 
     One that is `streamed` has one life. Any other has one at each size: where it refuses, or gives up, it may not with
     more examples.
-
-    >>> from hardness.families.parity import Parity
-    >>> given = stream(Instance.generate(Parity(6, 2), 0), 1)
-    >>> [list(life.spent) for streamed in (True, False) for life in at_sizes(given, [64, 128], streamed)]
-    [[64, 128], [64], [128]]
     """
-    spent: dict[int, tuple[int, float | None]] = {size: (size, None) for size in sizes}
+    spent: Spent = {size: (size, None) for size in sizes}
     return [Life(given, spent)] if streamed else [Life(given, {size: spent[size]}) for size in spent]
 
 
@@ -169,7 +166,8 @@ def lives(
 class Ending(NamedTuple):
     """How learning ended: what was spent by the last evaluation, all of them, and what ended it, if not a budget.
 
-    `asked` is the number of examples that were handed over last, judged after or not.
+    `asked` is the number of examples that were handed over last, judged after or not; `reference_seconds` are those
+    of all lives up to the last evaluation of each.
     """
 
     distinct: int = 0
@@ -178,34 +176,48 @@ class Ending(NamedTuple):
     solved: bool = False
     error: Exception | None = None
     asked: int = 0
+    reference_seconds: float = 0.0
 
 
 def until_solved(
-    opened: Callable[[], AbstractContextManager[Any]],
+    opened: Opened,
     lives: Iterable[Life],
     streamed: bool,
     judged: Judged,
     rule: Criterion,
+    allowance: float | None = None,
 ) -> Ending:
-    """Let a solver live its lives, one after the other, until one meets `rule`.
+    """Let a solver live its lives, one after the other, until one meets `rule`, or spent its `allowance`.
 
-    A solver that refuses few examples, or gives up on them, may not with those of its next life; a crash and a limit of
-    time are the end, and so are predictions that are not finite. One that had only refused when its CPU time was over
-    has refused: the first reason is kept, since the last depends on the machine.
+    That is one of reference seconds, looked at after each evaluation. A solver that refuses few examples, or gives up
+    on them, may not with those of its next life; a crash and a limit of time are the end, and so are predictions that
+    are not finite.
     """
-    ending, refusal = Ending(), ""
+    ending = Ending()
     for life in lives:
+        before = ending.reference_seconds
         ending = ending._replace(asked=max(life.spent, default=0))
         try:
             with closing(evaluations(opened, streamed, life.examples, judged, life.spent)) as tried:
                 for point in tried:
+                    ending = ending._replace(reference_seconds=before + point.reference_seconds)
                     if point.report.get("status") == "refused":
                         raise TrialEnded("refused", str(point.report.get("reason", "")))
-                    points, solved = (*ending.points, point), rule.met(point.scores)
-                    ending = Ending(*life.spent[point.examples], points, solved, asked=point.examples)
+                    if allowance is not None and ending.reference_seconds > allowance:
+                        ended = TrialEnded("budget", "over its budget of CPU time", {"limit": "CPU time"})
+                        return ending._replace(error=ended)
+                    distinct, work = life.spent[point.examples]
+                    ending = ending._replace(
+                        distinct=distinct,
+                        multiply_adds=work,
+                        points=(*ending.points, point),
+                        solved=rule.met(point.scores),
+                        error=None,
+                        asked=point.examples,
+                    )
                     if point.scores["explained"] is None:
                         return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
-                    if solved:
+                    if ending.solved:
                         return ending
         except TimeoutError as error:
             return ending._replace(error=error)
@@ -213,9 +225,4 @@ def until_solved(
             ending = ending._replace(error=error)
             if error.status not in GAVE_UP:
                 return ending
-            if limit := error.detail.get("limit"):
-                kept = TrialEnded("refused", refusal, {"limit": limit})
-                return ending._replace(error=kept) if refusal and not ending.points else ending
-            if error.status == "refused":
-                refusal = refusal or error.reason
     return ending

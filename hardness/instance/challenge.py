@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.examples import arrays, write
 from hardness.gadgets.coefficients import Gadget, informative
-from hardness.gadgets.sharp import Sharp
 from hardness.instance.instance import Instance
 from hardness.io import schemas
 from hardness.io.fields import whole
@@ -63,12 +62,42 @@ def publish(
     all answers, has the secret.
     """
     whole("count", count, 1)
-    X = held_out(instance.family.dim) if X is None else X
+    family = instance.family
+    X = held_out(family.dim) if X is None else X
     log2_secrets(instance)  # of a family without any that is said first
     if not toy:
         refuse_guessable(instance, X)
+    assert isinstance(instance.teacher, Gadget)
+    # Noiseless labels: what a right predictor says, whatever the label noise of the examples.
+    labels = instance.teacher.labels(pack(X))[:, 0, 0]
+    answer = {name: value.tolist() for name, value in instance.secret.items()}
+    sampling_seed = secrets.randbits(128)
+    public = instance.public(sampling_seed)
+    shape = (count, family.tokens, family.dim)
     with replacing_folder(out, FILES_OF_CHALLENGE, force) as folder:
-        return _write(instance, count, X, folder, toy)
+        write(folder / "examples.npz", shape, lambda: instance.chunks(count, sampling_seed), public)
+        np.savez(folder / "heldout.npz", X=X)
+        header: dict[str, Any] = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "package_version": version("attention-hardness"),
+            "licence": LICENCE,
+            "toy": toy,
+            "hypothesis": family.hypothesis,
+            "count": count,
+            "public": public,
+            "answers": {
+                "secret": '{"support": [..]} or {"w": [..]}',
+                "predictions": f'{{"predictions": [..]}}: row 0, column 0 on the {len(X)} inputs of heldout.npz',
+            },
+            "sha256": {name: digest_of(folder / name) for name in FILES},
+            "salt": secrets.token_hex(32),
+        }
+        header["commitment"] = _commit(header, _canonical_secret(public, answer))
+        header["heldout_commitment"] = _commit(header, _canonical_levels(public, X, labels))
+        header["header_sha256"] = digest(header)
+        write_text(folder / "challenge.json", json.dumps(header, indent=1, sort_keys=True) + "\n")
+    return header
 
 
 def refuse_guessable(instance: Instance, X: Signs) -> None:
@@ -87,12 +116,12 @@ def refuse_guessable(instance: Instance, X: Signs) -> None:
 
 
 def log2_secrets(instance: Instance) -> float:
-    """log2 of the number of secrets that the instance's may be, for all that its public parameters tell.
+    """Return log2 of the number of secrets that the instance's may be, for all that its public parameters tell.
 
     Raises `InputError` for a family without a discrete secret, such as random layers.
     """
     bits = instance.family.log2_secrets()
-    if bits is None or type(instance.teacher) not in (Gadget, Sharp) or instance.family.name not in COMMITTED:
+    if bits is None or instance.family.name not in COMMITTED:
         raise InputError(
             f"a {instance.family.name} instance has no discrete secret to commit to; use parity or rounding"
         )
@@ -100,87 +129,54 @@ def log2_secrets(instance: Instance) -> float:
 
 
 def log2_answers(instance: Instance, X: Signs) -> float:
-    """log2 of how many answers there are to try: of the secrets, or of the label vectors that they can give to the
-    held-out inputs X (H, 2, d), whichever are fewer. The latter are counted or bounded above.
+    """Return log2 of how many answers there are to try: of the secrets, or of the label vectors that they can give to
+    the held-out inputs X (H, 2, d), whichever are fewer. The latter are counted or bounded above.
     """
     vectors = instance.family.log2_label_vectors(X)
     return log2_secrets(instance) if vectors is None else min(log2_secrets(instance), vectors)
 
 
 def held_out(dim: int) -> Signs:
-    """Fresh inputs (at most `HELD_OUT`, 2, d) with z_0 != 0: only these say anything about the secret."""
+    """Draw inputs (at most `HELD_OUT`, 2, d) with z_0 != 0: only these say anything about the secret."""
     X = unpack(TokenStream(secrets.randbits(128), 2, dim).packed(0, 4 * HELD_OUT), dim)
     return X[informative(X)][:HELD_OUT]
 
 
-def _write(instance: Instance, count: int, X: Signs, folder: Path, toy: bool) -> dict[str, Any]:
-    family, sampling_seed = instance.family, secrets.randbits(128)
-    public = instance.public(sampling_seed)
-    shape = (count, family.tokens, family.dim)
-    write(folder / "examples.npz", shape, lambda: instance.chunks(count, sampling_seed), public)
-    np.savez(folder / "heldout.npz", X=X)
-    header: dict[str, Any] = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "package_version": version("attention-hardness"),
-        "licence": LICENCE,
-        "toy": toy,
-        "hypothesis": family.hypothesis,
-        "count": count,
-        "public": public,
-        "answers": {
-            "secret": '{"support": [..]} or {"w": [..]}',
-            "predictions": f'{{"predictions": [..]}}: output row 0, column 0 on the {len(X)} inputs of heldout.npz',
-        },
-        "sha256": {name: digest_of(folder / name) for name in FILES},
-        "salt": secrets.token_hex(32),
-    }
-    assert isinstance(instance.teacher, Gadget)
-    # Noiseless labels: what a right predictor says, whatever the label noise of the examples.
-    labels = instance.teacher.labels(pack(X))
-    answer = {name: value.tolist() for name, value in instance.secret.items()}
-    header["commitment"] = _commit(header, _canonical_secret(public, answer))
-    header["heldout_commitment"] = _commit(header, _canonical_levels(public, X, labels[:, 0, 0]))
-    header["header_sha256"] = digest(header)
-    write_text(folder / "challenge.json", json.dumps(header, indent=1, sort_keys=True) + "\n")
-    return header
-
-
 def judge(folder: Path, answer: Any) -> Verdict:
-    """Is `answer` (the parsed ANSWER.json) right? The instance is not needed.
+    """Judge whether `answer`, the parsed ANSWER.json, is right. The instance is not needed.
 
     A challenge that was changed is rejected with its reason. Raises `InputError` if there is no readable challenge.
     """
-    header = _load(folder)
-    changed = _changed(header, folder)
+    header, changed = _read(folder)
     if changed:
         return Verdict(False, "none", f"the challenge was changed: {changed}")
     if isinstance(answer, dict) and isinstance(answer.get("secret"), dict):
         answer = answer["secret"]
     try:
-        if isinstance(answer, dict) and "predictions" in answer:
-            X = _inputs(folder, header)
-            values = np.array(answer["predictions"], dtype=np.float64)  # what are no numbers is a ValueError
-            if values.shape != (len(X),):
-                reason = f"{len(X)} predictions expected, got shape {values.shape}"
-                return Verdict(False, "predictions", reason)
-            right = _opens(header, X, values)
-            reason = "every held-out label is right" if right else "a held-out label is wrong"
-            return Verdict(right, "predictions", reason)
-        right = _commit(header, _canonical_secret(header["public"], answer)) == header["commitment"]
+        if not isinstance(answer, dict) or "predictions" not in answer:
+            right = _commit(header, _canonical_secret(header["public"], answer)) == header["commitment"]
+            return Verdict(
+                right, "secret", f"the secret {'opens' if right else 'does not open'} the commitment"
+            )
+        X = _inputs(folder, header)
+        values = np.array(answer["predictions"], dtype=np.float64)  # what are no numbers is a ValueError
+        if values.shape != (len(X),):
+            reason = f"{len(X)} predictions expected, got shape {values.shape}"
+            return Verdict(False, "predictions", reason)
+        right = _opens(header, X, values)
+        reason = "every held-out label is right" if right else "a held-out label is wrong"
+        return Verdict(right, "predictions", reason)
     except (ValueError, TypeError, OverflowError) as error:
         return Verdict(False, "none", f"not an answer to this challenge: {sanitize(error)}")
-    reason = "the secret opens the commitment" if right else "the secret does not open the commitment"
-    return Verdict(right, "secret", reason)
 
 
 def opened(folder: Path, guesses: Callable[[Signs], Iterable[Floats]]) -> Floats | None:
-    """The first of the `guesses` on the held-out inputs that opens their commitment, (H,); None where none does.
+    """Return the first of the `guesses` on the held-out inputs that opens their commitment, (H,); None if none does.
 
     The salt is public, so whoever has the folder can try. Raises `InputError` where the challenge was changed.
     """
-    header = _load(folder)
-    if changed := _changed(header, folder):
+    header, changed = _read(folder)
+    if changed:
         raise InputError(f"the challenge was changed: {changed}")
     try:
         X = _inputs(folder, header)
@@ -190,7 +186,7 @@ def opened(folder: Path, guesses: Callable[[Signs], Iterable[Floats]]) -> Floats
 
 
 def _inputs(folder: Path, header: dict[str, Any]) -> Signs:
-    """The held-out inputs (H, 2, d)."""
+    """Return the held-out inputs (H, 2, d)."""
     X = arrays(folder / "heldout.npz", {"X": ("|i1", 3)})["X"]
     if X.shape[1:] != (2, header["public"]["dim"]):
         raise ValueError(f"heldout.npz does not hold pairs of tokens of dim {header['public']['dim']}")
@@ -198,90 +194,73 @@ def _inputs(folder: Path, header: dict[str, Any]) -> Signs:
 
 
 def _opens(header: dict[str, Any], X: Signs, values: Floats) -> bool:
-    """Whether outputs (H,) in row 0, column 0 are what the challenge's author committed to."""
-    return bool(
-        _commit(header, _canonical_levels(header["public"], X, values)) == header["heldout_commitment"]
-    )
+    """Say whether outputs (H,) in row 0, column 0 are what the challenge's author committed to."""
+    committed = _commit(header, _canonical_levels(header["public"], X, values))
+    return bool(committed == header["heldout_commitment"])
 
 
-def _load(folder: Path) -> dict[str, Any]:
+def _read(folder: Path) -> tuple[dict[str, Any], str]:
+    """Return challenge.json of a folder, and how it was changed since it was published, if it was."""
     path = folder / "challenge.json"
     header = schemas.parse(read_bounded(path), str(path))
     if not isinstance(header, dict) or header.get("format") != FORMAT or "format_version" not in header:
         raise InputError(f"{folder} is not a challenge; make one with `hardness challenge`")
-    advice = (
-        "label noise followed from the sampling seed; ask for a new challenge, or use attention-hardness 0.1"
-    )
-    schemas.check_version(header, str(folder), advice)
-    return header
-
-
-def _changed(header: dict[str, Any], folder: Path) -> str:
+    schemas.check_version(header, str(folder), "ask for a new challenge, or use attention-hardness 0.1")
     if header.get("header_sha256") != digest(header):
-        return "challenge.json does not have the digest it states"
-    schemas.check("challenge", header, f"{folder}/challenge.json")
+        return header, "challenge.json does not have the digest it states"
+    schemas.check("challenge", header, str(path))
     entries = header["public"]["tokens"] * header["public"]["dim"]
     for name, size in zip(FILES, (9 * header["count"] * entries, HELD_OUT * entries), strict=True):
         if not (folder / name).is_file():
-            return f"{name} is missing"
-        if (
-            folder / name
-        ).stat().st_size > size + BESIDE:  # said before a file of any size is read for its digest
-            return f"{name} is larger than the examples that challenge.json states"
+            return header, f"{name} is missing"
+        # Before a file of any size is read for its digest
+        if (folder / name).stat().st_size > size + BESIDE:
+            return header, f"{name} is larger than the examples that challenge.json states"
         if digest_of(folder / name) != header["sha256"][name]:
-            return f"{name} does not have the digest that challenge.json states"
-    return ""
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+            return header, f"{name} does not have the digest that challenge.json states"
+    return header, ""
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256, in hex, of a file of any size, in the memory of a block."""
+    """Return the SHA-256, in hex, of a file of any size, in the memory of a block."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(header: dict[str, Any], apart: tuple[str, ...] = ("header_sha256",)) -> str:
+    """Return the SHA-256, in hex, of a header without its own digest, or what else stands `apart`."""
+    return hashlib.sha256(_canonical({k: v for k, v in header.items() if k not in apart})).hexdigest()
 
 
 def _canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
-def digest(header: dict[str, Any]) -> str:
-    """SHA-256, in hex, of a header without its own digest."""
-    return _sha256(_canonical({name: value for name, value in header.items() if name != "header_sha256"}))
-
-
 def _commit(header: dict[str, Any], answer: bytes) -> str:
-    """SHA-256 of salt, everything the challenge states beside its commitments, and the canonical answer."""
-    stated = {
-        k: v for k, v in header.items() if k not in ("commitment", "heldout_commitment", "header_sha256")
-    }
-    return _sha256(bytes.fromhex(header["salt"]) + bytes.fromhex(digest(stated)) + answer)
+    """Return the SHA-256 of salt, everything the challenge states beside its commitments, and the canonical answer."""
+    stated = digest(header, ("commitment", "heldout_commitment", "header_sha256"))
+    return hashlib.sha256(bytes.fromhex(header["salt"] + stated) + answer).hexdigest()
 
 
 def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
-    """One spelling of each secret: an ascending support, or residues 0..q-1. Raises `ValueError` if it is none."""
+    """Return one spelling of each secret: an ascending support, or residues 0..q-1. `ValueError` if it is none."""
     name = "support" if public["family"] == "parity" else "w"
     if not isinstance(answer, dict) or name not in answer:
         raise ValueError(f'expected {{"{name}": [..]}} or {{"predictions": [..]}}')
-    values = answer[name]
-    if not isinstance(values, list) or not all(
-        isinstance(x, int) and not isinstance(x, bool) for x in values
-    ):
+    values, n = answer[name], int(public["dim"]) - 1
+    if not isinstance(values, list) or not all(type(x) is int for x in values):
         raise ValueError(f"{name} must be a list of integers")
-    n = int(public["dim"]) - 1
-    if name == "support":
-        if len(set(values)) != len(values) or not all(1 <= x <= n for x in values):
-            raise ValueError(f"support must hold different coordinates in 1..{n}")
-        return _canonical({name: sorted(values)})
-    if len(values) != n:
-        raise ValueError(f"w must have {n} entries, got {len(values)}")
-    return _canonical({name: [x % int(public["modulus"]) for x in values]})
+    if name == "w":
+        if len(values) != n:
+            raise ValueError(f"w must have {n} entries, got {len(values)}")
+        return _canonical({name: [x % int(public["modulus"]) for x in values]})
+    if len(set(values)) != len(values) or not all(1 <= x <= n for x in values):
+        raise ValueError(f"support must hold different coordinates in 1..{n}")
+    return _canonical({name: sorted(values)})
 
 
-def _canonical_levels(public: dict[str, Any], X: NDArray[np.int8], values: NDArray[np.float64]) -> bytes:
-    """The integer levels x₁[0]·value - A of outputs (H,) in row 0, column 0; `ValueError` if one is no number."""
+def _canonical_levels(public: dict[str, Any], X: Signs, values: Floats) -> bytes:
+    """Return the integer levels x₁[0]·value - A of outputs (H,) in row 0, column 0; `ValueError` if one is none."""
     level = X[:, 0, 0] * values - float(public["A"])
     if not (np.abs(level) < 2**53).all():  # levels are far smaller, and NaN is not
         raise ValueError("predictions must be finite numbers of a label's size")

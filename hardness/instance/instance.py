@@ -3,8 +3,8 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -14,19 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import families
-from hardness.errors import InputError, taken
+from hardness.errors import InputError, sanitize
 from hardness.examples import Examples, InformativeExamples, InformativeRows, LeanExamples, open_pairs
 from hardness.families.base import UNSTATED, Family, Secret, Teacher, disagreement
 from hardness.gadgets.coefficients import Gadget, gated
 from hardness.io.fields import whole
 from hardness.io.files import replacing
 from hardness.io.schemas import FORMAT_VERSION, canonical
-from hardness.io.texts import table
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import (
     CHUNK,
     TokenStream,
-    Words,
     gaussian,
     load_compiled,
     philox_key,
@@ -74,7 +72,7 @@ class Instance:
     def generate(cls, family: Family, seed: int | None = None) -> "Instance":
         """Draw the secret from `seed` (0 is a seed; None draws one of 128 bits) and realize it."""
         if not isinstance(family, Family):
-            raise taken("generate", "a family with its parameters: hardness.Parity(dim=8, heads=3)", family)
+            raise InputError(f"generate takes a family with its parameters, got {sanitize(family, 60)}")
         drawn = seed is None
         seed = secrets.randbits(128) if seed is None else seed
         whole("seed", seed, 0)
@@ -86,17 +84,6 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"Instance({self.family!r}, heads {self.heads_shown}; the secret is not shown)"
-
-    def _repr_html_(self) -> str:
-        family = self.family
-        shown = {
-            "tokens": family.tokens,
-            "inputs": family.inputs,
-            **self.parameters,
-            "heads": self.heads_shown,
-        }
-        kept = {"seed": "not shown", "secret": "not shown: see instance.secret"}
-        return table(f"Instance of {families.name_of(family)}", shown | kept)
 
     @property
     def heads(self) -> int:
@@ -137,37 +124,27 @@ class Instance:
         if family.inputs == "gaussian" and not lean:
             X = gaussian(seed, start, (count, family.tokens, family.dim))
             return Examples(cast(Any, X), self.layer()(X))
-        words = TokenStream(seed, family.tokens, family.dim, 0.0 if fair else family.bias).packed(
-            start, count
-        )
-        if lean:
-            return LeanExamples(unpack(words, family.dim), self._column(words, seed, start))
-        labels = family.labels(self.teacher, words, self.noise(count, seed, start))
-        return Examples(unpack(words, family.dim), labels)
-
-    def _column(self, words: Words, seed: int, start: int) -> NDArray[np.float64]:
-        """Return column 0 (n, 2) of the labels of packed examples start.. of the stream of `seed`."""
-        family = self.family
-        self._require_column_values()
-        noisy = family.flip or family.noise
-        noise = self.noise(len(words), seed, start) if noisy else np.broadcast_to(0.5, len(words))
-        values = family.column_values(self.teacher, words, noise)
-        return gated(words, values, family.closed_value(self.teacher))
+        bias = 0.0 if fair else family.bias
+        words = TokenStream(seed, family.tokens, family.dim, bias).packed(start, count)
+        if not lean:
+            labels = family.labels(self.teacher, words, self.noise(count, seed, start))
+            return Examples(unpack(words, family.dim), labels)
+        values = family.column_values(self.teacher, words, self._column_noise(count, seed, start))
+        column = gated(words, values, family.closed_value(self.teacher))
+        return LeanExamples(unpack(words, family.dim), column)
 
     def informative(self, count: int, seed: int, start: int = 0) -> InformativeExamples:
         """The rows with z_0 != 0 of `examples(count, seed, start)`, as packed bits with one label each.
 
-        The labels are those of `examples` bit for bit; neither signs nor outputs (n, 2, d) are made. Raises
-        `InputError` for a family whose labels are no function of the bits in which two tokens differ.
+        The labels are those of `examples` bit for bit. Raises `InputError` for a family whose labels are no function of
+        the bits in which two tokens differ.
         """
         family = self.family
         words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)
-        self._require_column_values()
+        noise = self._column_noise(count, seed, start)
         pairs, bits, positions = open_pairs(words)
-        noisy = family.flip or family.noise
-        noise = self.noise(count, seed, start)[positions] if noisy else np.broadcast_to(0.5, len(bits))
         rows = InformativeRows(bits, positions, count, family.dim, family.closed_value(self.teacher))
-        return InformativeExamples(rows, family.open_values(self.teacher, pairs, noise))
+        return InformativeExamples(rows, family.open_values(self.teacher, pairs, noise[positions]))
 
     def noise(self, count: int, seed: int, start: int = 0) -> NDArray[np.float64]:
         """What label noise is made of: one uniform number in (0, 1) for each of the examples start..start + count - 1.
@@ -178,28 +155,24 @@ class Instance:
         """
         return uniform(philox_key(self.seed, *self._noise_lineage, seed), start, count)
 
-    def _require_column_values(self) -> None:
+    def _column_noise(self, count: int, seed: int, start: int) -> NDArray[np.float64]:
+        """Return the noise of values in column 0: that of `noise`, or 1/2 where the family has none."""
         if self.family.only_labels:
             raise InputError(f"{self.family.name} states labels and not the column_values that go with them")
+        noisy = self.family.flip or self.family.noise
+        return self.noise(count, seed, start) if noisy else np.broadcast_to(0.5, count)
 
     @cached_property
     def _noise_lineage(self) -> tuple[int, ...]:
         return _lineage(self.family, NOISE)
 
-    @overload
-    def chunks(self, count: int, seed: int, lean: Literal[False] = False) -> Iterator[Examples]: ...
-    @overload
-    def chunks(self, count: int, seed: int, lean: Literal[True]) -> Iterator[LeanExamples]: ...
-    def chunks(self, count: int, seed: int, lean: bool = False) -> Iterator[Examples | LeanExamples]:
+    def chunks(self, count: int, seed: int) -> Iterator[Examples]:
         """Return the same examples in chunks of bounded memory; `InputError` for Gaussian ones, as files hold signs."""
         if self.family.inputs == "gaussian":
             raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
         load_compiled(count * self.family.tokens * words_per_token(self.family.dim))
-        # A lean chunk stays in the second-level cache, about 1 MB at d = 64; of the others most time goes into Y.
-        size = CHUNK // 8 if lean else CHUNK
-        for start in range(0, count, size):
-            part = min(size, count - start)
-            yield self.examples(part, seed, start, lean=True) if lean else self.examples(part, seed, start)
+        for start in range(0, count, CHUNK):
+            yield self.examples(min(CHUNK, count - start), seed, start)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
         """What may stand beside examples: parameters, label offsets and the sampling seed.
@@ -254,16 +227,12 @@ class Instance:
         return {**rest, "heads": self.heads_shown, "certificate": certificate}
 
     def to_bytes(self) -> bytes:
-        """The file: safetensors with one JSON header; structured families store no d×d matrix."""
+        """Return the file: safetensors of the secret, with one JSON header. The layer follows from the secret."""
         from safetensors.numpy import save
 
-        arrays = {f"secret.{name}": value for name, value in self.secret.items()}
-        if isinstance(self.teacher, Gadget):  # what is more than that follows from the secret
-            stored = (f.name for f in fields(self.teacher) if f.name not in (*GADGET_SCALARS, "blocks"))
-            arrays |= {f"gadget.{name}": getattr(self.teacher, name) for name in stored}
+        arrays = {f"secret.{name}": np.asarray(value, order="C") for name, value in self.secret.items()}
         # One key only: the order of several would differ from run to run.
-        header = {"instance": json.dumps(self.header(), sort_keys=True)}
-        return save({k: np.asarray(v, order="C") for k, v in arrays.items()}, header)
+        return save(arrays, {"instance": json.dumps(self.header(), sort_keys=True)})
 
     def save(self, path: str | Path, force: bool = False) -> None:
         """Write the instance to `path`, whole or not at all; another instance is replaced only with `force`."""
@@ -283,54 +252,40 @@ class Instance:
 
     def verify(self) -> list[Check]:
         """Regenerate from the seed and re-check everything that is claimed of the instance."""
-        again = Instance.generate(self.family, self.seed)
-        follows = _same(_arrays(again.teacher), _arrays(self.teacher))
+        family, again = self.family, Instance.generate(self.family, self.seed)
+        same = again.certificate == self.certificate
         checks = [
             Check("seed", _same(again.secret, self.secret), "the secret regenerates from the seed"),
-            Check("teacher", follows, "the teacher follows from the secret"),
             Check(
-                "stored certificate",
-                again.certificate == self.certificate,
-                "the certificate follows from both",
+                "teacher", _same(asdict(again.teacher), asdict(self.teacher)), "it follows from the secret"
             ),
-            *self._restated(),
-            *self._claims(),
-            *(Check(*check) for check in self.family.verify(self.teacher, self.secret)),
+            Check("stored certificate", same, "the certificate follows from both"),
         ]
-        bits = self.family.tokens * self.family.dim
+        if wrong := self._misstated():
+            checks.append(Check("header", False, f"its {wrong} is not what its parameters say"))
+        if family.hypothesis.startswith(UNSTATED):
+            checks.append(Check("hypothesis", False, family.hypothesis))
+        if (concepts := family.concepts()) is not None:
+            differ = disagreement(family, concepts, self.teacher, self.secret)
+            agree = f"labels are those of {concepts.label} on random inputs"
+            checks.append(Check("concepts", differ is None, differ or agree))
+        checks += (Check(*check) for check in family.verify(self.teacher, self.secret))
+        bits = family.tokens * family.dim
         if isinstance(self.teacher, Gadget) and bits <= EXHAUSTIVE_BITS:
-            words = every_pair(self.family.dim)
-            error = np.abs(self.layer()(unpack(words, self.family.dim)) - self.teacher.labels(words)).max()
+            words = every_pair(family.dim)
+            error = np.abs(self.layer()(unpack(words, family.dim)) - self.teacher.labels(words)).max()
             exhaustive = f"closed form within {EXHAUSTIVE_ERROR:g} on all 2^{bits} inputs"
             checks.append(Check("softmax layer", bool(error < EXHAUSTIVE_ERROR), exhaustive))
         return checks
 
-    def _restated(self) -> Iterator[Check]:
-        """Whether a file says of its parameters what they say: texts of other versions may be others."""
-        if self.stated is None:
-            return
-        made, stated = self.header(), dict(self.stated)
-        if (
-            stated.get("package_version") != made["package_version"]
-            and stated.get("package_version") in VERSIONS
-        ):
-            made = {name: value for name, value in made.items() if name not in ("package_version", *TEXTS)}
-            stated = {
-                name: value for name, value in stated.items() if name not in ("package_version", *TEXTS)
-            }
-        names = sorted({*made, *stated})
-        if wrong := next((name for name in names if made.get(name) != stated.get(name)), None):
-            yield Check("header", False, f"its {wrong} is not what its parameters say")
-
-    def _claims(self) -> Iterator[Check]:
-        """Whether the family states a hypothesis, and labels are those of the concept class that it states."""
-        if self.family.hypothesis.startswith(UNSTATED):
-            yield Check("hypothesis", False, self.family.hypothesis)
-        if (concepts := self.family.concepts()) is not None:
-            wrong = disagreement(self.family, concepts, self.teacher, self.secret)
-            yield Check(
-                "concepts", wrong is None, wrong or f"labels are those of {concepts.label} on random inputs"
-            )
+    def _misstated(self) -> str | None:
+        """Return what a file says otherwise than its parameters; texts of other versions may be others."""
+        made, stated = self.header(), self.stated
+        if stated is None:
+            return None
+        older = stated.get("package_version") in VERSIONS
+        names = {*made, *stated} - ({"package_version", *TEXTS} if older else set())
+        return next((name for name in sorted(names) if made.get(name) != stated.get(name)), None)
 
 
 def generate(family: str | type[Family] | Family, *, seed: int | None = None, **parameters: Any) -> Instance:
@@ -357,7 +312,7 @@ def generate(family: str | type[Family] | Family, *, seed: int | None = None, **
 
 
 def load(path: str | Path) -> Instance:
-    """The instance in a file of `Instance.save` or `hardness generate`. Raises `InputError` as `Instance.load` does."""
+    """Return the instance in a file of `Instance.save` or `hardness generate`."""
     return Instance.load(path)
 
 
@@ -366,13 +321,11 @@ def _lineage(family: Family, child: int) -> tuple[int, ...]:
 
     Noise depends on all parameters, the secret on those that the family does not mark as `same_secret`.
     """
-    same = (
-        {f.name for f in fields(cast(Any, family)) if f.metadata.get("same_secret")}
-        if child == SECRET
-        else set()
-    )
-    deciding = {name: value for name, value in families.parameters(family).items() if name not in same}
-    digest = hashlib.sha256(canonical([family.name, deciding]).encode()).digest()
+    parameters = families.parameters(family)
+    if child == SECRET:
+        kept = {f.name for f in fields(cast(Any, family)) if not f.metadata.get("same_secret")}
+        parameters = {name: value for name, value in parameters.items() if name in kept}
+    digest = hashlib.sha256(canonical([family.name, parameters]).encode()).digest()
     return *np.frombuffer(digest, ">u4").tolist(), child
 
 
@@ -382,13 +335,10 @@ def every_pair(dim: int) -> NDArray[np.uint64]:
     return np.stack([index & np.uint64((1 << dim) - 1), index >> np.uint64(dim)], axis=1)[:, :, None]
 
 
-def _arrays(teacher: Teacher) -> dict[str, Any]:
-    arrays = {f.name: getattr(teacher, f.name) for f in fields(teacher)}
-    blocks = arrays.pop("blocks", ())
-    return arrays | {
-        f"{i}.{name}": value for i, block in enumerate(blocks) for name, value in _arrays(block).items()
-    }
-
-
-def _same(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
+def _same(first: Any, second: Any) -> bool:
+    """Say whether two secrets, or the fields of two layers, hold the same numbers."""
+    if isinstance(first, Mapping):
+        return first.keys() == second.keys() and all(_same(first[name], second[name]) for name in first)
+    if isinstance(first, tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    return np.array_equal(first, second)

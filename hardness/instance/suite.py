@@ -4,8 +4,6 @@ A name such as ``parity-s3-d16-0`` is a cell of suite.json and a number, 0 to 4.
 the name, so its secret is public: this is a benchmark, no contest (`hardness.instance.challenge` makes contests).
 Within a minor version of the package a name never changes its instance: suite.json pins a SHA-256 of each. Random
 layers are shipped as arrays (suite.npz), since the last bits of normal numbers may differ between machines.
-
-`python -m hardness.instance.suite` makes digests and arrays anew, after a change of the cells.
 """
 
 import hashlib
@@ -23,7 +21,6 @@ from hardness import families
 from hardness.errors import unknown
 from hardness.gadgets.coefficients import Gadget, informative
 from hardness.instance.instance import Check, Instance
-from hardness.io.files import write_text
 from hardness.io.schemas import canonical
 
 RUNS = 5  # instances of a cell
@@ -60,7 +57,8 @@ def entries() -> Mapping[str, Entry]:
     by_name = {}
     for cell, stated in pinned["cells"].items():
         bits = families.build(stated["family"], stated["params"]).log2_secrets()
-        for name in _names(cell):
+        for number in range(RUNS):
+            name = f"{cell}-{number}"
             by_name[name] = Entry(name, log2_concepts=bits, digest=pinned["digests"].get(name, ""), **stated)
     return by_name
 
@@ -85,10 +83,6 @@ def instance(name: str) -> Instance:
     made = Instance.generate(families.build(cell.family, cell.params), _seed(name))
     shipped = {key.partition("/")[2]: array for key, array in _arrays().items() if key.startswith(f"{name}/")}
     return replace(made, secret=shipped, teacher=made.family.realize(shipped)) if shipped else made
-
-
-def _names(cell: str) -> list[str]:
-    return [f"{cell}-{number}" for number in range(RUNS)]
 
 
 def _seed(name: str) -> int:
@@ -124,28 +118,6 @@ def digest(made: Instance) -> str:
 
 def check() -> list[Check]:
     """Make every instance and compare its digest with the pinned one."""
-    checks = []
-    for name, pinned in entries().items():
-        ok = digest(instance(name)) == pinned.digest
-        checks.append(
-            Check(name, ok, "as pinned" if ok else "is not the instance that was pinned under this name")
-        )
-    return checks
-
-
-def pin() -> None:
-    """Write arrays and digests of all instances of the cells in suite.json."""
-    arrays: dict[str, Any] = {}
-    for name, cell in entries().items():
-        if cell.family == "nondegenerate":
-            made = Instance.generate(families.build(cell.family, cell.params), _seed(name))
-            arrays |= {f"{name}/{key}": array for key, array in made.secret.items()}
-    np.savez(ARRAYS, allow_pickle=False, **arrays)
-    _arrays.cache_clear()
-    stated = json.loads(PINNED.read_text(encoding="utf-8"))
-    stated["digests"] = {name: digest(instance(name)) for name in entries()}
-    write_text(PINNED, json.dumps(stated, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    pin()
+    wrong = {name for name, pinned in entries().items() if digest(instance(name)) != pinned.digest}
+    pinned = {False: "as pinned", True: "is not the instance that was pinned under this name"}
+    return [Check(name, name not in wrong, pinned[name in wrong]) for name in entries()]

@@ -10,7 +10,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError, spelled, taken
+from hardness.errors import InputError, sanitize
 from hardness.families.base import Family
 from hardness.families.concepts import Concepts
 from hardness.io.fields import number
@@ -54,7 +54,6 @@ class GameResult:
         return table(f"Game: {shown.pop('status')}", shown)
 
 
-@spelled
 def play(
     concepts: Concepts | Family,
     strategy: str | Strategy,
@@ -186,7 +185,7 @@ def class_of(concepts: Concepts | Family) -> Concepts:
     if isinstance(concepts, Concepts):
         return concepts
     if not isinstance(concepts, Family):
-        raise taken("play", "a family: hardness.play(hardness.Parity(dim=8, heads=3), …)", concepts)
+        raise InputError(f"play takes a family or its concepts, got {sanitize(concepts, 60)}")
     listed = concepts.concepts()
     if not isinstance(listed, Concepts):
         raise without_concepts(type(concepts))

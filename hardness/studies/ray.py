@@ -15,7 +15,7 @@ from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.errors import InputError, spelled
+from hardness.errors import InputError
 from hardness.evaluation.solver import Solver, is_streamed, make
 from hardness.families.parity import Parity
 from hardness.report import dashboard
@@ -129,7 +129,6 @@ def _learned(learner: str, places: Places, options: Mapping[str, int]) -> Iterat
                 yield Task(family, {"dim": d, "heads": m}, solver, budget, repetition)
 
 
-@spelled
 def ray(
     ratio: int,
     heads: Sequence[int] = HEADS,

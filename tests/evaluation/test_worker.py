@@ -1,5 +1,4 @@
-"""A user's learner in its worker: what it may do, what it cannot find, and how it ends; in `learn`, in the study
-`stress` here, and in `stress` under a worker of Dask."""
+"""A user's learner in its worker: what it may do, what it cannot find, how it ends; in `learn` and on the board."""
 
 import json
 import os
@@ -8,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ HERE = Path(__file__).parents[1] / "support"
 X = np.random.default_rng(0).choice(np.array([-1, 1], dtype=np.int8), (40, 2, 5))
 SEED = 0x5EED_0F_BAD_C0FFEE  # of which no part is found by chance
 NAME, COUNT = "parity-s3-d16-0", 256
-SLOW = pytest.mark.slow  # starts torch, a pool or a cluster
+SLOW = pytest.mark.slow  # starts a pool
 
 Ended = dict[str, tuple[str, str]]  # status and reason, by the learner's name
 Runs = Callable[..., Ended]
@@ -53,10 +53,9 @@ def task(name: str) -> Task:
     return Task(entry.family, params, solver, {"samples": COUNT, "work": 1e9}, 0)
 
 
-def in_stress(folder: Path, *learners: str, guard: float = 60.0, **where: str) -> Ended:
-    options: dict[str, Any] = {"workers": 1, **where}
+def in_stress(folder: Path, *learners: str, guard: float = 60.0) -> Ended:
     with Store(folder / "the-store" / "rows.db", {"study": "stress", "seed": SEED}) as store:
-        run([task(name) for name in learners], store, trial, root=SEED, guard=guard, **options)
+        run([task(name) for name in learners], store, trial, root=SEED, guard=guard, workers=1)
         rows = [(row.task.solver["learner"], row.outcome) for row in store.rows()]
     return {str(name)[4:]: (end.status, str(end.detail.get("reason", ""))) for name, end in rows if end}
 
@@ -79,44 +78,21 @@ def spelled(seed: int) -> list[bytes]:
     return [str(seed).encode(), f"{seed:x}".encode(), seed.to_bytes(16, "little").rstrip(b"\0"), digits]
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A scheduler whose one worker lies where no module of a user's is found."""
-    distributed = pytest.importorskip("distributed", reason="extra `cluster` is not installed")
-    before = os.environ.pop("PYTHONPATH", None), os.getcwd()
-    os.chdir(tmp_path_factory.mktemp("elsewhere"))
-    try:
-        with distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, dashboard_address=None
-        ) as local_cluster:
-            os.chdir(before[1])
-            yield local_cluster.scheduler_address
-    finally:
-        os.chdir(before[1])
-        os.environ.update({"PYTHONPATH": before[0]} if before[0] else {})
-
-
-@pytest.fixture(params=["learn", *(pytest.param(each, marks=SLOW) for each in ("stress", "cluster"))])
+@pytest.fixture(params=["learn", pytest.param("stress", marks=SLOW)])
 def place(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
-def runs(place: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
+def runs(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     """Runs learners of the module `own`, a copy of trial_learners in the working directory, and says how they end."""
-    where = {"scheduler": request.getfixturevalue("cluster")} if place == "cluster" else {}
     (tmp_path / "own").mkdir()
     shutil.copy(HERE / "trial_learners.py", tmp_path / "own" / "own.py")
     monkeypatch.chdir(tmp_path / "own")
     monkeypatch.syspath_prepend(tmp_path / "own")
     monkeypatch.delitem(sys.modules, "own", raising=False)
 
-    def these(*learners: str, guard: float = 60.0) -> Ended:
-        if place == "learn":
-            return in_learn(tmp_path, *learners, guard=guard)
-        return in_stress(tmp_path, *learners, guard=guard, **where)
-
-    return these
+    return partial(in_learn if place == "learn" else in_stress, tmp_path)
 
 
 def child() -> psutil.Process:
@@ -136,24 +112,6 @@ def gone() -> bool:
         return True
 
 
-@SLOW
-def test_a_data_loader_with_a_worker_a_file_and_threads(runs: Runs) -> None:
-    pytest.importorskip("torch", reason="extra `torch` is not installed")
-    (status, reason) = runs("Loads")["Loads"]
-    assert (status, reason) in {("wrong", ""), ("budget", "")}
-
-
-def test_threads_that_wait_sleep_unless_the_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    for policy, sleeps in ((None, 1.0), ("ACTIVE", 0.0)):
-        if policy:
-            monkeypatch.setenv("OMP_WAIT_POLICY", policy)
-        else:
-            monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
-        with opened(Solver("learner", "trial_learners:Waits"), 0, time.monotonic() + 60) as solver:
-            solver.partial_fit(X, np.full(X.shape, 0.5))
-            assert (solver.predict(X) == sleeps).all()
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_it_finds_arrays_and_nothing_else(place: str, runs: Runs, tmp_path: Path) -> None:
     """In all the memory of its process, arguments and environment among it, and in the names of its open files."""
@@ -170,12 +128,13 @@ def test_it_finds_arrays_and_nothing_else(place: str, runs: Runs, tmp_path: Path
     assert b"Instance" not in held[held.rindex(b"objects:") :]
 
 
-@pytest.mark.parametrize("place", ["learn", "stress", "cluster"])
 def test_one_that_is_not_finite_ends_its_own_trial(place: str, runs: Runs) -> None:
-    statuses = runs("NotFinite", "Mean")
-    ends = {"learn": ("wrong", "")}.get(place, ("wrong", "predictions are not finite"))
-    assert statuses["NotFinite"] == ends
-    assert statuses["Mean"] == ({"learn": "wrong"}.get(place, "budget"), "")
+    in_learn = place == "learn"
+    expected = {
+        "NotFinite": ("wrong", "" if in_learn else "predictions are not finite"),
+        "Mean": ("wrong" if in_learn else "budget", ""),
+    }
+    assert runs("NotFinite", "Mean") == expected
 
 
 def test_one_that_sleeps_is_gone_with_its_children(runs: Runs) -> None:
@@ -192,17 +151,15 @@ import sys
 from pathlib import Path
 import test_worker
 if __name__ == "__main__":
-    where = {"scheduler": sys.argv[2]} if sys.argv[1] == "cluster" else {}
     run = test_worker.in_learn if sys.argv[1] == "learn" else test_worker.in_stress
-    run(Path(sys.argv[3]), "Sleeps", **where)
+    run(Path(sys.argv[2]), "Sleeps")
 """
 
 
-def test_a_killed_run_leaves_no_learner_behind(place: str, runs: Runs, tmp_path: Path, request: Any) -> None:
+def test_a_killed_run_leaves_no_learner_behind(place: str, runs: Runs, tmp_path: Path) -> None:
     Path("run.py").write_text(RUN)
-    address = request.getfixturevalue("cluster") if place == "cluster" else ""
     paths = os.pathsep.join([str(tmp_path / "own"), str(Path(__file__).parent), str(HERE)])
-    command = [sys.executable, "run.py", place, address, str(tmp_path)]
+    command = [sys.executable, "run.py", place, str(tmp_path)]
     killed = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths})
     sleeper = child()
     try:

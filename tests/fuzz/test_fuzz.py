@@ -31,7 +31,7 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
-from hardness.instance.challenge import _sha256, digest, publish
+from hardness.instance.challenge import digest, digest_of, publish
 from hardness.studies import catalog
 
 SECONDS = 120.0  # for what hangs: the machine may be busy
@@ -166,9 +166,7 @@ def challenges(draw: Draw, folder: Path) -> list[str]:
     (whole / name).write_bytes(damaged(draw, (whole / name).read_bytes()))
     with suppress(Exception):
         header = changed(draw, json.loads((challenge_folder() / "challenge.json").read_text()))
-        header["sha256"] = {
-            name: _sha256((whole / name).read_bytes()) for name in ("examples.npz", "heldout.npz")
-        }
+        header["sha256"] = {name: digest_of(whole / name) for name in ("examples.npz", "heldout.npz")}
         header["header_sha256"] = digest(header)
         (whole / "challenge.json").write_text(text(header))
     (folder / "answer.json").write_text(json.dumps(right()))

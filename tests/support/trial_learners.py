@@ -36,32 +36,6 @@ class Mean:
         return np.broadcast_to(self.mean, X.shape).copy()
 
 
-class Loads(Mean):
-    """Reads its examples through a torch DataLoader that has a worker process."""
-
-    def fit(self, X: Any, Y: Any) -> "Loads":
-        import torch
-
-        torch.set_num_threads(2)
-        rows = torch.utils.data.TensorDataset(torch.tensor(X), torch.tensor(Y))
-        loader = torch.utils.data.DataLoader(rows, batch_size=32, shuffle=True, num_workers=1)
-        read = [(x, y) for x, y in loader]
-        assert (sum(len(x) for x, _ in read), os.getppid() > 0) == (len(X), True)
-        super().fit(X, Y)
-        return self
-
-    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """It counts, so that the CPU time in which torch is loaded does not end it."""
-        return float(examples * tokens * dim)
-
-
-class Waits(Mean):
-    """Predicts 1 if threads of OpenMP that wait in its process sleep, and 0 if they spin."""
-
-    def predict(self, X: Any) -> Any:
-        return np.full(X.shape, float(os.environ.get("OMP_WAIT_POLICY") == "PASSIVE"))
-
-
 class Spy(Mean):
     """Writes down beside its module all that its process holds: memory, and what its open files are called."""
 

@@ -17,7 +17,7 @@ from hardness.attacks.cost import monomials
 from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.limits import MULTIPLY_ADDS, Metered
+from hardness.evaluation.limits import MULTIPLY_ADDS
 from hardness.evaluation.solver import make
 from hardness.evaluation.until import LEAST, Ending, evaluations, lives, multiply_adds, stream, until_solved
 from hardness.evaluation.worker import opening
@@ -179,10 +179,10 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     given, work, passes = stream(instance, sampling), float(task.budget["work"]), int(solver.get("passes", 0))
     made = make(learner, 0)
     counted = multiply_adds(instance, made, most) is not None
-    metered = Metered(opening(learner, seed, guard), None if counted else work / MULTIPLY_ADDS)
-    attempts = lives(made, instance, given, most, work, passes, seed)
-    ending = until_solved(metered, attempts, learner.streamed, judged, rule)
-    detail = {"criterion": rule.name, "counted": counted} | _spent(ending, rule, metered)
+    allowance = None if counted else work / MULTIPLY_ADDS
+    attempts, opened = lives(made, instance, given, most, work, passes, seed), opening(learner, seed, guard)
+    ending = until_solved(opened, attempts, learner.streamed, judged, rule, allowance)
+    detail = {"criterion": rule.name, "counted": counted} | _spent(ending, rule)
     if ending.error is not None:
         failure = outcome_of(ending.error, guard)
         return Outcome(failure.status, ending.distinct, detail | dict(failure.detail))
@@ -193,9 +193,9 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     return Outcome("budget", ending.distinct, detail | {"limit": limit})
 
 
-def _spent(ending: Ending, rule: Criterion, metered: Metered) -> dict[str, float]:
+def _spent(ending: Ending, rule: Criterion) -> dict[str, float]:
     """Return the last score and what was spent by then, as far as they are known."""
-    figures = {"reference_seconds": metered.reference_seconds if metered.complete else None}
+    figures = {"reference_seconds": ending.reference_seconds or None}
     if ending.points:
         figures[rule.score] = ending.points[-1].scores[rule.score]
         figures["multiply_adds"] = ending.multiply_adds
