@@ -8,40 +8,27 @@ import pytest
 
 from hardness.engine import rows
 from hardness.engine.frames import frame
-from hardness.engine.task import Task
-from hardness.errors import InputError
 from learner.provable import diagnosis
 from learner.studies import nice_layers
-from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, held_out, middle, span_of
+from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, given_in, span_of
 
 
 def test_tasks_are_distinct_and_every_knob_goes_from_mild_to_strong() -> None:
     tasks = STUDY.tasks(False)
     assert len({task.identity for task in tasks}) == len(tasks)
-    for values in KNOBS.values():
+    for _, values in KNOBS.values():
         assert list(values) in (sorted(values), sorted(values, reverse=True))
 
 
-def test_layers_at_all_values_of_a_knob_are_made_of_one_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def look(instance, X, Y, judged, rng):
-        seen.append((instance.secret["theta"], X, instance.layer().theta))
-        return {"phases": 0.01, "broken": None}
-
-    monkeypatch.setitem(nice_layers._TRIALS, "knob", look)
-    for value in KNOBS["coherence"][:2]:
-        params = {**nice_layers.TURNED, "scale": 2.0, "coherence": value}
-        task = Task("nondegenerate", params, {"kind": "knob", "knob": "coherence"}, {"samples": 20}, 0)
-        assert STUDY.trial(task, 0, 60.0).status == "solved"
-    (secret, X, layer), (other_secret, other_X, other_layer) = seen
-    assert np.array_equal(secret, other_secret)
-    assert np.array_equal(X, other_X)
-    assert not np.allclose(layer, other_layer)
+def test_layers_at_all_values_of_a_knob_are_made_of_one_secret() -> None:
+    mild, strong = (given_in(nice_layers.turned("coherence", value, 0), 0) for value in (0.5, 0.7))
+    assert np.array_equal(mild.instance.secret["theta"], strong.instance.secret["theta"])
+    assert np.array_equal(mild.X, strong.X)
+    assert not np.allclose(mild.instance.layer().theta, strong.instance.layer().theta)
 
 
 def test_a_knob_breaks_where_a_layer_is_first_missed() -> None:
-    values = KNOBS["sum_w"]
+    _, values = KNOBS["sum_w"]
     missed = {0: 2, 1: 3, 2: 2, 3: 1, 4: 5}  # the place of the first value that misses; 5 is none
     table = pd.DataFrame(
         [
@@ -51,8 +38,8 @@ def test_a_knob_breaks_where_a_layer_is_first_missed() -> None:
         ]
     )
     first = breaking(table, "sum_w", "phases")
-    assert first == [values[2], values[3], values[2], values[1], float("inf")]
-    assert span_of("sum_w", first) == "0.1 [0.2, none]"
+    assert first == [values[1], values[2], values[2], values[3], float("inf")]
+    assert span_of(first) == "0.1 [0.2, none]"
 
 
 def test_enough_is_the_least_number_after_which_nothing_is_missed() -> None:
@@ -82,9 +69,9 @@ def test_thresholds_of_the_learner_are_those_of_the_committed_rows() -> None:
         "sum_w": "sum of w",
     }
     seen = {}
-    for knob, values in KNOBS.items():
+    for knob, (_, values) in KNOBS.items():
         order = [*values, float("inf")]
-        first = [middle(knob, breaking(table, knob, method)) for method in ("phases", "random_rounds")]
+        first = [breaking(table, knob, method)[2] for method in ("phases", "random_rounds")]
         mildest = min(first, key=order.index)
         if mildest != float("inf"):
             seen[names[knob]] = mildest
@@ -93,38 +80,18 @@ def test_thresholds_of_the_learner_are_those_of_the_committed_rows() -> None:
 
 
 @pytest.mark.parametrize("tokens", [2, 3])
-def test_both_starts_race_on_the_same_layer_and_examples(
-    tokens: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = []
-
-    def look(instance, X, Y, judged, rng, start):
-        seen.append((instance.secret["theta"], X, judged.X))
-        return {"race": 0.0, "race_head": 0.0, "near": 0, "taken": 0}
-
-    monkeypatch.setattr(nice_layers, "_race_trial", look)
-    tasks = [nice_layers._raced(2, tokens, "sign", start, 1) for start in nice_layers.STARTS]
-    assert [STUDY.trial(task, 0, 60.0).status for task in tasks] == ["solved", "solved"]
-    for one, other in zip(*seen, strict=True):
-        assert np.array_equal(one, other)
+def test_both_starts_race_on_the_same_layer_and_examples(tokens: int) -> None:
+    one, other = (given_in(nice_layers.raced(2, tokens, "sign", start, 1), 0) for start in nice_layers.STARTS)
+    assert np.array_equal(one.instance.secret["theta"], other.instance.secret["theta"])
+    assert np.array_equal(one.X, other.X)
+    assert np.array_equal(one.judged.X, other.judged.X)
 
 
 def test_a_race_on_gaussian_inputs_ends_with_every_head() -> None:
     """Also where phases 1 to 6 alone stay far from the layer."""
     ends = [
-        STUDY.trial(nice_layers._raced(3, 2, "gaussian", start, 0), 0, 60.0) for start in nice_layers.STARTS
+        STUDY.trial(nice_layers.raced(3, 2, "gaussian", start, 0), 0, 60.0) for start in nice_layers.STARTS
     ]
     assert [end.status for end in ends] == ["solved", "solved"]
     assert ends[0].detail["near"] <= ends[1].detail["near"]
     assert ends[0].detail["phases"] > 0.01 > 1e-6 > ends[0].detail["race"]
-
-
-def test_a_held_out_size_is_a_line_of_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    held_out.main(["1,2,8,2000"])
-    header, _, line = capsys.readouterr().out.splitlines()
-    cells = line.strip("| ").split(" | ")
-    assert len(cells) == header.count("|") - 1
-    assert (cells[:2], cells[5]) == (["(1,2,8)", "2,000"], "3 of 3")
-    assert float(cells[4].split(" to ")[1]) < 1e-7
-    with pytest.raises(InputError, match="a size is HEADS,TOKENS,DIM,EXAMPLES"):
-        held_out.main(["1,2,8"])

@@ -2,11 +2,11 @@
 
 import csv
 import math
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 
 import pytest
 from committed import ROOT, article_tables, rows, summary
-from scipy.stats import beta, t
+from scipy.stats import t
 
 KNOBS = {
     "coherence": (0.5, 0.7, 0.8, 0.9, 0.97),
@@ -64,7 +64,7 @@ def enough(kind: str, heads: int, tokens: int) -> list[float]:
 
 
 def test_where_each_knob_breaks_each_method() -> None:
-    by_knob, *_ = article_tables("nice-layers")
+    by_knob, _ = article_tables("nice-layers")
     for line, knob in zip(by_knob[1:], KNOBS, strict=True):
         cells = [line[2], *line[4:]]
         for cell, method in zip(cells, METHODS, strict=True):
@@ -74,7 +74,7 @@ def test_where_each_knob_breaks_each_method() -> None:
 
 
 def test_how_many_examples_each_method_needs() -> None:
-    _, needed, _ = article_tables("nice-layers")
+    _, needed = article_tables("nice-layers")
     for heads, tokens, *cells, share in needed[1:]:
         for cell, kind in zip(cells, ("phases", "rounds", "search"), strict=True):
             least = enough(kind, int(heads), int(tokens))
@@ -133,17 +133,6 @@ def interval(values: list[float]) -> tuple[float, float, float]:
     return fmean(values), fmean(values) - half, fmean(values) + half
 
 
-def shown(values: list[float]) -> str:
-    return "{:.3g} [{:.3g}, {:.3g}]".format(*interval(values))
-
-
-def share(trials: list[dict[str, str]]) -> str:
-    """Layers with every head right, and Clopper and Pearson's interval."""
-    right, n = sum(row["status"] == "solved" for row in trials), len(trials)
-    high = beta.ppf(0.975, right + 1, n - right) if right < n else 1
-    return f"{right} of {n} [{beta.ppf(0.025, right, n - right + 1):.2f}, {high:.2g}]"
-
-
 def saved(starts: list[list[dict[str, str]]], name: str) -> list[float]:
     """Rounds less from the phases' end than from a random start, on layers that both find."""
     return [
@@ -153,40 +142,13 @@ def saved(starts: list[list[dict[str, str]]], name: str) -> list[float]:
     ]
 
 
-def test_the_race_of_the_phases_end_and_a_random_start() -> None:
-    spent, numbers = seconds(), summary("nice-layers")["numbers"]["race"]
-    slower, near, right = [], [], [0, 0]
-    for inputs, tokens, heads, error, *cells in article_tables("nice-layers")[2][1:]:
-        starts = raced(inputs, tokens, heads)
-        assert [len(trials) for trials in starts] == [numbers[inputs]] * 2
-        assert error == f"{median(float(row['detail.phases']) for row in starts[0]):.1g}"
-        times = [[spent[row["identity"]] for row in trials] for trials in starts]
-        saves = [saved(starts, name) for name in ("near", "taken")]
-        assert cells == [*map(share, starts), *map(shown, saves), *map(shown, times)]
-        slower.append(interval([one - other for one, other in zip(*times, strict=True)])[1] > 0)
-        near += [fmean(saves[0])] if inputs == "sign" else []
-        right = [
-            n + sum(row["status"] == "solved" for row in trials)
-            for n, trials in zip(right, starts, strict=True)
-        ]
-    assert (numbers["slower"], numbers["sizes"]) == (sum(slower), len(slower))
-    assert numbers["near"] == {"low": round(min(near)), "high": round(max(near))}
-    for start in ("phases", "random"):
-        ran = rows("nice-layers", solver_kind="race", solver_start=start, params_inputs="sign")
-        early = sum(row["detail.near"] != "" and int(row["detail.near"]) <= 5 for row in ran)
-        assert (numbers["early"][start], numbers["early"]["layers"]) == (early, len(ran))
-    assert [numbers["found"][start] for start in ("phases", "random")] == right
-
-
-def test_the_race_in_docs_is_that_of_the_rows() -> None:
+def test_the_race_is_counted_and_its_table_in_docs_is_that_of_the_rows() -> None:
     """docs/learner.md, phase 6b: tokens, heads, both shares, rounds saved to .1 and in all, seconds of both."""
-    text = (ROOT / "docs/learner.md").read_text(encoding="utf-8")
-    lines = [
-        line.strip("| ").split(" | ")
-        for line in text.partition("| k | m | phases' end |")[2].splitlines()[2:10]
-    ]
-    spent = seconds()
-    for tokens, heads, *cells in lines:
+    text = (ROOT / "docs/learner.md").read_text(encoding="utf-8").partition("| k | m | phases' end |")[2]
+    with (ROOT / "reports/nice-layers/timings.csv").open(newline="") as file:
+        spent = {line["identity"]: float(line["seconds"]) for line in csv.DictReader(file)}
+    for line in text.splitlines()[2:10]:
+        tokens, heads, *cells = line.strip("| ").split(" | ")
         starts = raced("sign", tokens, heads)
         counts = [f"{sum(row['status'] == 'solved' for row in trials)} of {len(trials)}" for trials in starts]
         times = [f"{fmean(spent[row['identity']] for row in trials):.2g}" for trials in starts]
@@ -194,4 +156,10 @@ def test_the_race_in_docs_is_that_of_the_rows() -> None:
             "{:.2g} [{:.2g}, {:.2g}]".format(*interval(saved(starts, name))) for name in ("near", "taken")
         ]
         assert cells == [*counts, *rounds, *times]
-    assert len(lines) == 8
+    numbers = summary("nice-layers")["numbers"]["race"]
+    for start in ("phases", "random"):
+        ran = rows("nice-layers", solver_kind="race", solver_start=start)
+        near = [row["detail.near"] for row in ran if row["params.inputs"] == "sign"]
+        assert numbers["early"][start] == sum(count != "" and int(count) <= 5 for count in near)
+        assert numbers["early"]["layers"] == len(near)
+        assert numbers["found"][start] == sum(row["status"] == "solved" for row in ran)
