@@ -223,11 +223,12 @@ def _proved_bound(task: Task) -> float | None:
 @lru_cache(4096)
 def _bound(family: str, params: str, oracle: str, tolerance: float) -> float | None:
     from hardness.sq.bounds.floors import check_tolerance
-    from hardness.sq.game import bound_of
+    from hardness.sq.game import class_of
     from hardness.sq.oracle import ORACLES
 
     try:
         built = families.build(family, json.loads(params))
-        return bound_of(built, ORACLES[oracle], check_tolerance(tolerance))
+        flip = getattr(built, "flip", 0.0)
+        return ORACLES[oracle].bound(class_of(built), check_tolerance(tolerance), flip)
     except (InputError, LookupError):  # no concept class, or an oracle of a plug-in
         return None

@@ -21,11 +21,10 @@ from hardness.errors import InputError
 from hardness.exact.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames, refutations, winning
 from hardness.families.concepts import ParityConcepts
 from hardness.io.files import write_text
-from hardness.kernels.bits import ONE
 from hardness.sq.bounds.floors import FIVE, decimal, exact_floor
 from hardness.sq.game import rounds, seated, strategy_of
 from hardness.sq.oracle import Window
-from hardness.sq.queries import Query, SignBatch, SpanFunction, Tabulated, span_coordinates
+from hardness.sq.queries import Query, SignBatch, SpanFunction, span_coordinates
 
 Certificate = dict[str, Any]
 KINDS = ("transcript", "bound", "value")
@@ -66,10 +65,6 @@ def transcript(
 
 
 def _short(query: Query) -> Query:
-    if isinstance(query, Tabulated):  # a function of all bits: their span
-        query = SpanFunction(
-            0, ONE << np.arange(len(query.values).bit_length() - 1, dtype=np.uint64), query.values
-        )
     if not isinstance(query, SpanFunction):
         return query
     return replace(query, values=np.clip(np.round(query.values * DENOMINATOR) / DENOMINATOR, -1, 1))
@@ -199,18 +194,10 @@ def statement(certificate: Certificate) -> str:
 
 
 def write(certificate: Certificate, path: Path) -> None:
-    """Put a certificate into a file, whole or not at all: a line for every field, query and node."""
-
-    def lines(item: Any) -> str:
-        long = isinstance(item, list) and item and isinstance(item[0], dict)
-        return "[\n" + ",\n".join(map(short, item)) + "\n]" if long else short(item)
-
-    def short(item: Any) -> str:
-        return json.dumps(item, separators=(",", ":"))
-
-    text = "{\n" + ",\n".join(f"{short(name)}: {lines(item)}" for name, item in certificate.items()) + "\n}\n"
+    """Put a certificate into a file, whole or not at all."""
+    text = json.dumps(certificate, separators=(",", ":"))
     if len(text) > LARGEST_FILE:
         raise InputError(
             f"the certificate takes {len(text) / 2**20:.0f} MiB, 4 are allowed; lower --max-queries"
         )
-    write_text(path, text)
+    write_text(path, text + "\n")

@@ -19,11 +19,9 @@ from hardness.exact.independent import independent_lost
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.batches import batch_size
 from hardness.sq.bounds.floors import decimal
-from hardness.sq.queries import Query, Tabulated
+from hardness.sq.queries import Masks, Query, Values, tabulated
 from hardness.sq.strategies import (
-    Masks,
     Steps,
-    Values,
     batch,
     best_of,
     character_sum,
@@ -163,7 +161,7 @@ def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rand
 
     def candidates(live: Masks, idle: int) -> list[Query]:
         plan = next((loss for loss in reversed(dependent_losses(tolerance)) if loss.live <= len(live)), None)
-        sums = [Tabulated(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
+        sums = [tabulated(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
         return [batch(live, batch_size(tolerance) - 2 * idle, rng), *sums]
 
     return best_of(candidates, live, tolerance)

@@ -7,7 +7,7 @@ make E|sum g chi| large; the sign of that sum is a query, and a linear program e
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -26,8 +26,8 @@ from hardness.exact.small_games import SmallGames
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.bits import ONE, compiled, random_word
 from hardness.sq.bounds.floors import IDENTIFIABLE, decimal, most_lost
-from hardness.sq.queries import SpanFunction
-from hardness.sq.strategies import Masks, Steps, batch, sign_batch
+from hardness.sq.queries import Masks, SpanFunction, Values
+from hardness.sq.strategies import Steps, batch, sign_batch
 
 # Of 6, 8 and 9 coordinates, for every number of sets lost: found by `anneal` of 100,000 moves from up to 200 starts,
 # evened out as in `shape_query`, and rounded to UNIT. Tests prove what each of them reaches.
@@ -63,23 +63,18 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
     yield from sign_batch(concepts, live, tolerance, rng)
 
 
-@dataclass
 class _Caster:
     """The memory of `flat` between queries: how many sets it means to lose, on which layers, and its templates."""
 
-    concepts: ParityConcepts
-    tau: float
-    rng: Random
-    templates: list["Template"] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.batch_loss, self.largest_loss = independent_lost(self.tau), most_lost(self.tau)
-        n, s = self.concepts.n, self.concepts.s
-        fit = [t for t in templates() if t.reach > self.tau and t.held <= s and t.size - t.held <= n - s]
+    def __init__(self, concepts: ParityConcepts, tau: float, rng: Random) -> None:
+        self.concepts, self.tau, self.rng = concepts, tau, rng
+        self.batch_loss, self.largest_loss = independent_lost(tau), most_lost(tau)
+        n, s = concepts.n, concepts.s
+        fit = [t for t in templates() if t.reach > tau and t.held <= s and t.size - t.held <= n - s]
         self.templates = sorted((t for t in fit if t.lost > self.batch_loss), key=lambda t: -t.lost)[:3]
         self.goal = self.templates[0].lost if self.templates else min(self.largest_loss, self.batch_loss + 1)
         self.largest = min(WINDOW_COORDINATES, n)
-        sizes = (m for m in range(2, self.largest) if comb(m, held_of(self.concepts, m)) >= ROOM * self.goal)
+        sizes = (m for m in range(2, self.largest) if comb(m, held_of(concepts, m)) >= ROOM * self.goal)
         self.size = next(sizes, self.largest)
 
     def query(self, live: Masks) -> SpanFunction | None:
@@ -134,18 +129,15 @@ def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
             live = yield SpanFunction(ask.base, np.array(ask.generators, np.uint64), values)
             continue
         aim = max(size for size in sizes if size < len(live))
-        query = next(
-            (q for kept in (aim, aim + 1, aim + aim // 4) if (q := _ordered(live, kept, float(tau), rng))),
-            None,
-        )
+        queries = (_ordered(live, kept, float(tau), rng) for kept in (aim, aim + 1, aim + aim // 4))
+        query = next((query for query in queries if query), None)
         if query is None:
             return
         live = yield query
 
 
 def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | None:
-    """Return a query on the live sets of which no answer keeps more than `kept`: a random order of the means, a linear
-    program, its own order, and so on."""
+    """Return a query on the live sets of which no answer keeps more than `kept`, or None."""
     generators, points = coordinates(live.tolist())
     if len(generators) > LARGEST_RANK or kept >= len(live):
         return None
@@ -166,7 +158,7 @@ def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | 
 
 
 @cache
-def patterns(size: int, held: int) -> NDArray[np.uint64]:
+def patterns(size: int, held: int) -> Masks:
     """Return all subsets of `held` out of `size` window coordinates as masks of window bits, in lexicographic order."""
     return np.array([sum(1 << i for i in c) for c in combinations(range(size), held)], np.uint64)
 
@@ -191,18 +183,18 @@ class Layers:
     held: int
     rests: Masks
 
-    def sets(self, places: NDArray[Any] | None = None) -> Masks:
+    def sets(self, places: NDArray[Any] | slice = slice(None)) -> Masks:
         """Return their sets (count, C(m, t)) in the order of `patterns`, or those at some places."""
         size = self.windows.shape[1]
-        masks = patterns(size, self.held) if places is None else patterns(size, self.held)[places]
+        masks = patterns(size, self.held)[places]
         held = masks[:, None] >> np.arange(size, dtype=np.uint64) & np.uint64(1)
         return np.asarray((ONE << self.windows.astype(np.uint64)) @ held.T | self.rests[:, None])
 
-    def query(self, which: int, values: NDArray[np.float64]) -> SpanFunction:
+    def query(self, which: int, values: Values) -> SpanFunction:
         """Return the query with these values on the states of one layer, mean 0 on all sets outside its span."""
         bits = [1 << c for c in self.windows[which].tolist()]
         generators = np.array([bit ^ bits[-1] for bit in bits[:-1]], np.uint64)
-        return SpanFunction(int(self.sets(np.array([0]))[which, 0]), generators, values)
+        return SpanFunction(int(self.sets()[which, 0]), generators, values)
 
 
 def alive(sets: Masks, live: Masks) -> NDArray[np.bool_]:
@@ -219,9 +211,8 @@ def held_of(concepts: ParityConcepts, size: int) -> int:
 def layers_through(
     concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random
 ) -> Layers:
-    """Draw layers, each through a random live set."""
+    """Draw layers, each through a random live set: a random layer would hardly ever hold any that live."""
     n, s = concepts.n, concepts.s
-    # Layers are drawn through live sets: a random one of a class would hardly ever hold any that live.
     inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
     # The set's own coordinates first, both in random order
     order = np.argsort(rng.random((count, n)) - inside, axis=1)
@@ -244,24 +235,19 @@ def densest(
 class Template:
     """A query on a layer of `size` coordinates of which sets hold `held`: it loses `lost` sets below `reach`.
 
-    `values` f in [-1, 1] (2^(m-1),) on the layer's states; `upper` and `lower` (e,) are indices of its sets, in pairs
-    whose means are at least twice `reach` apart (exactly: values are multiples of 1/55,440).
+    `values` f in [-1, 1] (2^(m-1),) on the layer's states; `support` (2e,) are indices of its sets, e upper and e lower
+    ones, in pairs whose means are at least twice `reach` apart (exactly: values are multiples of 1/55,440).
     """
 
     size: int
     held: int
-    upper: NDArray[np.int64]
-    lower: NDArray[np.int64]
-    values: NDArray[np.float64]
+    support: NDArray[np.int64]
+    values: Values
     reach: Fraction
 
     @property
     def lost(self) -> int:
-        return len(self.upper)
-
-    @property
-    def support(self) -> NDArray[np.int64]:
-        return np.concatenate([self.upper, self.lower])
+        return len(self.support) // 2
 
 
 @cache
@@ -273,17 +259,15 @@ def templates() -> tuple[Template, ...]:
         sums = signs @ whole
         up, down = (np.array(sorted(t[side], key=lambda i: (sums[i], i))) for side in ("upper", "lower"))
         reach = Fraction(int(np.min(sums[up] - sums[down])), 4 * UNIT * signs.shape[1])
-        library.append(Template(t["size"], t["held"], up, down, whole / UNIT, reach))
+        library.append(Template(t["size"], t["held"], np.concatenate([up, down]), whole / UNIT, reach))
     return tuple(library)
 
 
-def shape_query(
-    signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random
-) -> NDArray[np.float64] | None:
+def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random) -> Values | None:
     """Return values in [-1, 1] on the states of points with these characters (points, states) that lose this many.
 
     This many pairs of points come apart by more than twice the tolerance: pairs in sorted order, a linear program for
-    the largest least gap, and again.
+    the largest least gap, and again. None where they do not.
     """
     states, chosen = signs.shape[1], rng.permutation(len(signs))[: 2 * lost]
     g = np.zeros(len(signs), np.int64)
@@ -294,17 +278,17 @@ def shape_query(
     if total <= 4 * lost * (tolerance + MARGIN) * states:
         return None
     upper, lower, reached = np.flatnonzero(g > 0), np.flatnonzero(g < 0), -1.0
-    sums = signs[upper].sum(axis=0, dtype=np.int64) - signs[lower].sum(axis=0, dtype=np.int64)
-    f: NDArray[np.float64] = np.sign(sums.astype(float))
+    floats = signs.astype(np.float64)
+    f: Values = np.sign(floats[upper].sum(axis=0) - floats[lower].sum(axis=0))
     for _ in range(ROUNDS):
-        means = signs.astype(np.float64) @ f / (2 * states)
+        means = floats @ f / (2 * states)
         up, down = upper[np.argsort(means[upper])], lower[np.argsort(means[lower])]
         reach = float(np.min(means[up] - means[down])) / 2
         if reach > tolerance + MARGIN:
             return f
         if reach <= reached:
             break
-        reached, f = reach, maximin_gap((signs[up].astype(np.float64) - signs[down]) / (2 * states), f)
+        reached, f = reach, maximin_gap((floats[up] - floats[down]) / (2 * states), f)
     return None
 
 
@@ -341,7 +325,7 @@ def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
     return best
 
 
-def maximin_gap(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
+def maximin_gap(forms: Values, f: Values) -> Values:
     """Return f in [-1, 1] with the largest least value of the forms (R, C); the given one if the solver fails."""
     from scipy.optimize import linprog
 

@@ -1,7 +1,8 @@
 """Averages over the examples of a layer, answered within a tolerance: an oracle for labels that are no concept's."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -53,26 +54,21 @@ class Averages:
 
         Raises `InputError` where a sum shows that the function exceeds `bound`.
         """
-        sums, count = np.zeros(()), 0
-        for X, Y in self._examples():
-            part = np.asarray(total(X, Y), dtype=np.float64)
-            if (np.abs(part) > bound * len(X) * (1 + 1e-9)).any():
+        fresh = self.oracle == "sampled"
+        count, start = (samples_for(self.tolerance), self._drawn) if fresh else (self.population, 0)
+        self._drawn += count if fresh else 0
+        sums = np.zeros(())
+        for at in range(start, start + count, BLOCK):
+            data = self.instance.examples(min(BLOCK, start + count - at), self._seed, at)
+            part = np.asarray(total(data.X.astype(np.float64), data.Y), dtype=np.float64)
+            if (np.abs(part) > bound * len(data.X) * (1 + 1e-9)).any():
                 raise InputError(f"a query exceeds its bound {bound:g}; queries must stay within [-1, 1]")
-            sums, count = sums + part, count + len(X)
+            sums = sums + part
         mean = np.asarray(sums / count)
         self.ledger.charge(mean.size)
         if self.oracle == "noisy":
             mean = mean + bound * self.tolerance * self._rng.uniform(-1, 1, mean.shape)
         return mean
-
-    def _examples(self) -> Iterator[tuple[Array, Array]]:
-        """Yield the population, or fresh examples, in blocks."""
-        fresh = self.oracle == "sampled"
-        count, start = (samples_for(self.tolerance), self._drawn) if fresh else (self.population, 0)
-        self._drawn += count if fresh else 0
-        for at in range(start, start + count, BLOCK):
-            data = self.instance.examples(min(BLOCK, start + count - at), self._seed, at)
-            yield data.X.astype(np.float64), data.Y
 
 
 @dataclass(frozen=True)
@@ -113,25 +109,34 @@ class Estimate:
         return "nothing", float("inf")
 
 
-def judged(estimates: Iterable[Estimate], ask: Averages, tokens: int) -> dict[str, Any]:
-    """Return which phases worked with this oracle, as `hardness sq learn nondegenerate --json` prints it.
+def by_phases(
+    learner: Any, instance: Instance, oracle: Literal["noisy", "sampled"], tolerance: float, seed: int
+) -> dict[str, Any]:
+    """Return which phases of a learner's class work by averages, as `hardness sq learn nondegenerate --json` prints it.
 
-    Of a phase that is repeated the last estimate counts.
+    Of a phase that is repeated the last estimate counts. Raises `InputError` for a learner without such phases.
     """
-    layer, phases = ask.instance.layer(), {}
+    if not hasattr(learner, "by_averages"):
+        raise InputError(f"learner {learner.__name__} does not learn by averages; provable does")
+    layer, ask = instance.layer(), Averages(instance, oracle, tolerance, seed)
+    shape = instance.family.tokens, layer.theta.shape[1]
+    size = float(np.sqrt(np.mean(instance.examples(2000, seed + 1).Y ** 2)))
+    made = learner(heads=layer.heads, random_state=seed % 2**32)
+    estimates = chain(
+        made.by_averages(ask, *shape, size, tolerance), made.heads_by_averages(ask, *shape, size)
+    )
+    phases = {}
     for estimate in estimates:
-        kind, error = estimate.error(layer, tokens)
-        serves = error <= SERVES.get(kind, 0.0)
+        kind, error = estimate.error(layer, shape[0])
         phases[estimate.phase] = {
             "name": estimate.phase,
-            "ok": serves,
+            "ok": error <= SERVES.get(kind, 0.0),
             "error": error if np.isfinite(error) else None,
-            "tolerance": ask.tolerance,
+            "tolerance": tolerance,
         }
-    solved = all(phase["ok"] for phase in phases.values())
     return {
-        "status": "solved" if solved else "wrong",
+        "status": "solved" if all(phase["ok"] for phase in phases.values()) else "wrong",
         "queries": ask.ledger.queries,
-        "smallest_tolerance": ask.tolerance,
+        "smallest_tolerance": tolerance,
         "phases": list(phases.values()),
     }

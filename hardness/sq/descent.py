@@ -66,35 +66,22 @@ def descend(
     hides = not kind.adversary or issubclass(kind, Null)
     live = concepts.masks(int(drawing.integers(concepts.size)), 1) if hides else concepts.masks()
     judge = kind(live, answering, budget=max_queries)
+
+    def correlations(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+        means, varies = np.zeros(len(tables)), np.ptp(tables, axis=1) > 0
+        block = Tables(tables[varies])
+        # Half of all inputs are informative, so means over these are twice the answers.
+        means[varies] = 2 * block.reach * judge.answers(block, tolerance)
+        return means
+
     taken, error = 0, None
     try:
-        for taken, values in enumerate(islice(learner(_asked(judge, tolerance), concepts.n + 1), steps + 1)):
-            error = _error(values, judge.possible)
-            if error is not None and error <= LEARNED:
-                return Descent("solved", judge.ledger.queries, taken, tolerance, error)
+        for taken, values in enumerate(islice(learner(correlations, concepts.n + 1), steps + 1)):
+            if len(judge.possible) == 1:
+                labels = bit_products(np.arange(len(values), dtype=np.uint64), judge.possible[0])
+                error = float(np.mean((values - labels) ** 2))
+                if error <= LEARNED:
+                    return Descent("solved", judge.ledger.queries, taken, tolerance, error)
     except OutOfQueries:
         pass
     return Descent("budget", judge.ledger.queries, taken, tolerance, error)
-
-
-def _asked(oracle: Oracle, tolerance: float) -> Correlations:
-    """Return what the learner is handed: half of all inputs are informative, so its means are twice the answers."""
-
-    def correlations(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-        block = Tables(tables)
-        varies = block.reach > 0
-        if not varies.all():
-            block = Tables(tables[varies])
-        means = np.zeros(len(tables))
-        means[varies] = 2 * block.reach * oracle.answers(block, tolerance)
-        return means
-
-    return correlations
-
-
-def _error(values: NDArray[np.float64], possible: NDArray[np.uint64]) -> float | None:
-    """Return the mean squared error under the one set that is possible; None while there are several."""
-    if len(possible) > 1:
-        return None
-    labels = bit_products(np.arange(len(values), dtype=np.uint64), possible[0])
-    return float(np.mean((values - labels) ** 2))

@@ -15,11 +15,11 @@ from hardness.families.base import Family
 from hardness.families.concepts import Concepts
 from hardness.io.fields import number
 from hardness.io.texts import table
+from hardness.sq import scale
 from hardness.sq.bounds.floors import IDENTIFIABLE, check_tolerance, decimal, exact_floor, within
 from hardness.sq.oracle import ORACLES, Oracle, OutOfQueries, Window
 from hardness.sq.queries import Query
-from hardness.sq.scale import NO_LIMIT, GameCount, Setting
-from hardness.sq.strategies import STRATEGIES, Steps, Strategy
+from hardness.sq.strategies import STRATEGIES, Steps, Strategy, sign_batch
 
 EXPLICIT = 2**22  # concepts of a list
 
@@ -67,71 +67,56 @@ def play(
     """Play `strategy` against `oracle` at STAT(tolerance) until one concept is left or the queries run out.
 
     Both are names, plug-ins included, or the things themselves; `concepts` may be a family. `flip` is the probability
-    that a parity's sign is flipped (theory 1.2b). Raises `InputError` for what is no game.
+    that a parity's sign is flipped: as a tolerance 1/(1 - 2 flip) times as large (theory 1.2b). Sign batches on
+    parities against the window are played at scale, all else query by query. Raises `InputError` for what is no game.
 
     >>> from hardness.families.concepts import ParityConcepts
     >>> result = play(ParityConcepts(16, 4), "sign-batch", "window", 0.1)
     >>> result.status, result.concepts, result.remaining, result.ratio < 1.95
     ('solved', 1820, 1, True)
     """
-    started = perf_counter()
-    budget = NO_LIMIT if max_queries is None else max_queries
-    flip = flip or getattr(concepts, "flip", 0.0)
-    game = Setting(class_of(concepts), oracle_of(oracle), tolerance, budget, seed_sequence(seed), flip)
+    started, flip = perf_counter(), flip or getattr(concepts, "flip", 0.0)
+    concepts, oracle = class_of(concepts), oracle_of(oracle)
+    asked = strategy_of(concepts, strategy)
     check_tolerance(tolerance)
     number("flip", flip, "[0, 1/2)")
-    if flip and not game.concepts.parities:
+    if flip and not concepts.parities:
         raise InputError(
             "flip is for parities; the labels of rounding have no sign to flip, other classes no flips here"
         )
-    asked = strategy_of(game.concepts, strategy)
-    closed_form = getattr(asked, "closed_form", None)
-    count = closed_form(game) if closed_form else None
-    return _result(game, count or play_explicit(game, asked), started)
-
-
-def _result(game: Setting, count: GameCount, started: float) -> GameResult:
-    """Return what a game came to beside what is proved of it."""
-    bound = game.oracle.bound(game.concepts, game.tolerance, game.flip)
-    # An adversary judges no answer (`right` is None): one concept left is the concept.
-    if count.remaining > 1:
-        status = "budget" if count.queries >= game.budget else "stuck"
+    reach = tolerance / (1 - 2 * flip)
+    if asked is sign_batch and oracle is Window:
+        remaining, queries = scale.sign_batch(concepts, reach, max_queries, seed_sequence(seed))
+        right = True
     else:
-        status = "wrong" if count.right is False else "solved"
-    tau = decimal(game.tolerance) / (1 - 2 * decimal(game.flip))
-    floored = game.concepts.parities and game.oracle is Window and tau < IDENTIFIABLE
-    floor = exact_floor(game.concepts.size, tau) if floored else None
+        judge, steps = seated(concepts, asked, oracle, reach, seed, max_queries)
+        live = judge.live
+        for _, _, allowed in rounds(concepts, judge, steps, min(reach, 1.0)):
+            live = allowed
+        known = len(live) > 0 and concepts.is_identified(live)
+        queries, remaining = judge.ledger.queries, 1 if known else len(live)
+        # An adversary judges no answer: one concept left is the concept.
+        right = judge.adversary or any(map(judge.is_right, live))
+    if remaining > 1:
+        status = "stuck" if max_queries is None or queries < max_queries else "budget"
+    else:
+        status = "solved" if right else "wrong"
+    solved, bound = status == "solved", oracle.bound(concepts, tolerance, flip)
+    tau = decimal(tolerance) / (1 - 2 * decimal(flip))
+    floored = concepts.parities and oracle is Window and tau < IDENTIFIABLE
+    floor = exact_floor(concepts.size, tau) if floored else None
     return GameResult(
         status=status,
-        queries=count.queries,
-        smallest_tolerance=game.tolerance,
-        concepts=game.concepts.size,
-        remaining=count.remaining,
+        queries=queries,
+        smallest_tolerance=tolerance,
+        concepts=concepts.size,
+        remaining=remaining,
         bound=bound,
-        ratio=count.queries / bound if bound and status == "solved" else None,
+        ratio=queries / bound if solved and bound else None,
         seconds=perf_counter() - started,
         exact_floor=floor,
-        floor_ratio=count.queries / floor if floor and status == "solved" else None,
+        floor_ratio=queries / floor if solved and floor else None,
     )
-
-
-def play_explicit(game: Setting, strategy: Strategy) -> GameCount:
-    """Play query by query over an explicit version space: what closed forms (`scale`) must agree with."""
-    oracle, steps = seated(game.concepts, strategy, game.oracle, game.reach, game.seed, game.budget)
-    live: Any = oracle.live
-
-    for _, _, allowed in rounds(game.concepts, oracle, steps, min(game.reach, 1.0)):
-        live = allowed
-    known = len(live) > 0 and game.concepts.is_identified(live)
-    right = None if oracle.adversary or (len(live) and not known) else any(map(oracle.is_right, live))
-    return GameCount(oracle.ledger.queries, 1 if known else len(live), right)
-
-
-def bound_of(
-    concepts: Concepts | Family, oracle: type[Oracle], tolerance: float, flip: float = 0.0
-) -> float | None:
-    """Return the queries that any strategy needs against an oracle, None where nothing is proved."""
-    return oracle.bound(class_of(concepts), tolerance, flip or getattr(concepts, "flip", 0.0))
 
 
 def seated(
@@ -148,7 +133,7 @@ def seated(
     """
     if concepts.size > EXPLICIT:
         raise InputError(f"played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim")
-    for_oracle, for_learner = (np.random.default_rng(child) for child in seed_sequence(seed).spawn(2))
+    for_oracle, for_learner = map(np.random.default_rng, seed_sequence(seed).spawn(2))
     live = concepts.elements()
     return oracle(live, for_oracle, budget=budget), strategy(concepts, live, reach, for_learner)
 
@@ -163,7 +148,7 @@ def rounds(
     """Yield every query of an explicit game, its answer, and the concepts that all answers so far allow.
 
     It ends when a concept is identified, none is left, the strategy gives up, or the queries run out. `asked` changes a
-    query, as a bias does.
+    query before it is asked.
     """
     live: Any = oracle.live
     try:
@@ -187,21 +172,16 @@ def class_of(concepts: Concepts | Family) -> Concepts:
     if not isinstance(concepts, Family):
         raise InputError(f"play takes a family or its concepts, got {sanitize(concepts, 60)}")
     listed = concepts.concepts()
-    if not isinstance(listed, Concepts):
+    if listed is None:
         raise without_concepts(type(concepts))
     return listed
 
 
 def without_concepts(family: type[Family]) -> InputError:
-    """Return the error for a family, or parameters of one, without a class of labels to ask about."""
-    if family.concepts is Family.concepts:
-        return InputError(
-            f"family '{family.name}' has no class of labels to ask about; take parity or rounding, or a family whose "
-            "method `concepts` returns one"
-        )
+    """Return the error for a family without a class of labels to ask about."""
     return InputError(
-        f"family '{family.name}' has no class of labels to ask about with these parameters; its method `concepts` "
-        "returned none"
+        f"family '{family.name}' has no class of labels to ask about with these parameters; "
+        "take parity or rounding, or a family whose method `concepts` returns one"
     )
 
 

@@ -166,8 +166,11 @@ class Sampled(Oracle):
 
     name = "sampled"
 
-    def reply(self, query: Any, means: NDArray[np.float64], tolerance: float) -> float:
-        return float(query.sample_mean(self._secret, samples_for(tolerance), self._rng))
+    def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
+        values, odds = query.law(self._secret)
+        samples = samples_for(tolerance)
+        counts = self._rng.multinomial(self._rng.binomial(samples, 0.5), odds)
+        return float(counts @ values / samples)
 
 
 ORACLES: dict[str, type[Oracle]] = {oracle.name: oracle for oracle in (Window, Null, Exact, Sampled, Noisy)}

@@ -1,6 +1,5 @@
 """Queries: functions phi(X, F(X)) with values in [-1, 1], and their means under every concept (theory 2.5a)."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,68 +7,48 @@ from math import comb
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.concepts import ListedConcepts, RoundingConcepts
 from hardness.gadgets import modular
+from hardness.kernels.bits import ONE
 from hardness.kernels.walsh import walsh_hadamard
+
+Values = NDArray[np.float64]
+Masks = NDArray[np.uint64]
+WIDEST = 24  # dimensions of the span of a sign batch of dependent sets
 
 
 class Query(Protocol):
-    """What an oracle asks of a query: its range, and its mean under every concept.
-
-    The sampling oracle also asks for ``sample_mean(secret, samples, rng)``, the mean over fresh samples (X, F(X)).
-    """
+    """What an oracle asks of a query. phi vanishes on half of the inputs, those with z_0 = 0."""
 
     @property
     def peak(self) -> float:
         """Largest |phi|."""
 
-    def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
+    def means(self, elements: NDArray[Any]) -> Values:
         """Return E_S phi for every concept given (masks (count,), or secrets (count, n)), less what all share."""
 
+    def law(self, secret: Any) -> tuple[Values, Values]:
+        """Return values of phi and their probabilities where z_0 != 0: what samples are drawn from."""
 
-def bit_products(words: NDArray[np.uint64], mask: np.uint64) -> NDArray[np.int8]:
+
+def bit_products(words: Masks, mask: np.uint64) -> NDArray[np.int8]:
     """Return chi_mask of every word: +-1 int8."""
     odd: NDArray[np.int8] = (np.bitwise_count(words & mask) & 1).astype(np.int8)
     return 1 - 2 * odd
 
 
 @dataclass(frozen=True)
-class Correlational(ABC):
-    """A query y h(v) 1{z_0 != 0} on parities, h with values in [-1, 1]."""
-
-    @property
-    @abstractmethod
-    def peak(self) -> float:
-        """Largest |h|."""
-
-    @abstractmethod
-    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return E[h chi_S]/2 for every set S."""
-
-    @abstractmethod
-    def values_at(self, words: NDArray[np.uint64]) -> NDArray[Any]:
-        """Return h(v) at sign vectors v, as words whose bit j is set iff v_j = -1."""
-
-    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
-        """Return the mean of phi over fresh samples (X, F(X)) of the layer that hides `secret`."""
-        words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)  # h reads the bits that it knows
-        informative = rng.integers(0, 2, samples, np.int8)
-        return float(np.mean(bit_products(words, secret) * self.values_at(words) * informative))
-
-
-@dataclass(frozen=True)
-class SignBatch(Correlational):
-    """h = sign(sum_i eps_i chi_{S_i}(v)); one set is a single character. K must be odd (no ties).
+class SignBatch:
+    """The query y sign(sum_i eps_i chi_{S_i}(v)) on parities; one set is a single character. K must be odd (no ties).
 
     >>> SignBatch(np.array([3], np.uint64), np.array([1])).means(np.array([3, 5], np.uint64)).tolist()
     [0.5, 0.0]
     """
 
-    sets: NDArray[np.uint64]
+    sets: Masks
     signs: NDArray[np.int_]
 
     def __post_init__(self) -> None:
@@ -82,13 +61,7 @@ class SignBatch(Correlational):
     def peak(self) -> float:
         return 1.0
 
-    def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.int8]:
-        total = np.zeros(len(words), np.int32)
-        for mask, sign in zip(self.sets, self.signs, strict=True):
-            total += int(sign) * bit_products(words, mask)
-        return np.sign(total).astype(np.int8)
-
-    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def means(self, elements: Masks) -> Values:
         """Return exact means: by a majority's coefficients, or of dependent sets by a transform over their span."""
         if len(self.sets) == 1:
             return np.where(elements == self.sets[0], self.signs[0] / 2, 0.0)
@@ -96,11 +69,11 @@ class SignBatch(Correlational):
         rank, out = len(basis), np.zeros(len(elements))
         if rank == len(self.sets):
             out[inside] = self._majority(coordinates[inside])
-        elif rank > 24:
+        elif rank > WIDEST:
             raise InputError(f"a sign batch of rank {rank} > 24 with dependent sets has no exact means here")
         else:
-            # The batch as a function on the cube of its own basis: signed characters there, one transform to its
-            # values, the sign, and one transform back.
+            # A function on the cube of the batch's own basis: signed characters there, one transform to its values,
+            # the sign, and one transform back.
             table = np.zeros(1 << rank, np.int32)
             codes = span_coordinates(self.sets, self.sets)[2]
             np.add.at(table, codes, self.signs.astype(np.int32))
@@ -110,21 +83,26 @@ class SignBatch(Correlational):
             out[inside] = table[coordinates[inside]] / 2 ** (rank + 1)
         return out
 
-    def _majority(self, combination: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return coefficients of a majority of K bits on the given subsets of its bits (bit i: set i), halved."""
+    def _majority(self, combination: NDArray[np.int64]) -> Values:
+        """Return half the coefficients of a majority of K bits on subsets of its bits (bit i: set i).
+
+        At j bits: 0 for even j; for odd j the sign alternates, and the size is the top one times
+        C((K-1)/2, (j-1)/2)/C(K-1, j-1) (O'Donnell, Analysis of Boolean Functions, 5.3).
+        """
         size = len(self.sets)
         half = (size - 1) // 2
         top = comb(size - 1, half) / 2.0**size
-        # Of a majority of K bits the coefficient at j of them is 0 for even j; for odd j it alternates in sign, and its
-        # size is the top one times C((K-1)/2, (j-1)/2)/C(K-1, j-1) (O'Donnell, Analysis of Boolean Functions, 5.3).
-        by_degree = [0.0] * (size + 1)
+        by_degree = np.zeros(size + 1)
         for j in range(1, size + 1, 2):
             sign = -1 if j % 4 == 3 else 1
             by_degree[j] = sign * top * (comb(half, (j - 1) // 2) / comb(size - 1, j - 1))
         flips = sum((1 << i for i, sign in enumerate(self.signs) if sign < 0), 0)
         sign = 1 - 2.0 * (np.bitwise_count(combination & flips) & 1)
-        out: NDArray[np.float64] = np.asarray(by_degree)[np.bitwise_count(combination)] * sign
-        return out
+        return np.asarray(by_degree[np.bitwise_count(combination)] * sign)
+
+    def law(self, secret: np.uint64) -> tuple[Values, Values]:
+        mean = 2 * self.means(np.array([secret]))[0]
+        return np.array([1.0, -1.0]), np.array([1 + mean, 1 - mean]) / 2
 
 
 def character(mask: int) -> SignBatch:
@@ -133,8 +111,8 @@ def character(mask: int) -> SignBatch:
 
 
 @dataclass(frozen=True)
-class SpanFunction(Correlational):
-    """h = chi_base(v) f(t(v)): any f, float (2^r,), of r parities t_j(v) = 1{chi_{g_j}(v) = -1}.
+class SpanFunction:
+    """The query y chi_base(v) f(t(v)) on parities: any f, float (2^r,), of r parities t_j(v) = 1{chi_{g_j}(v) = -1}.
 
     For independent generators g_j its mean on the set base + sum_j c_j g_j is half the coefficient of f at c, and 0 on
     every other set.
@@ -145,8 +123,8 @@ class SpanFunction(Correlational):
     """
 
     base: int
-    generators: NDArray[np.uint64]
-    values: NDArray[np.float64]
+    generators: Masks
+    values: Values
 
     def __post_init__(self) -> None:
         if len(span_coordinates(self.generators, self.generators)[0]) != len(self.generators):
@@ -156,51 +134,30 @@ class SpanFunction(Correlational):
     def peak(self) -> float:
         return float(np.max(np.abs(self.values)))
 
-    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        # E y chi_base f under S is the coefficient of f at S xor base, if that lies in the generators' span; else 0.
+    def means(self, elements: Masks) -> Values:
         _, inside, coordinates = span_coordinates(self.generators, elements ^ np.uint64(self.base))
         spectrum = self.values.astype(np.float64)
         walsh_hadamard(spectrum)
         scale = 1 / (2 * len(spectrum))
         return np.where(inside, spectrum[np.where(inside, coordinates, 0)] * scale, 0.0)
 
-    def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        cell = np.zeros(len(words), np.int64)
-        for j, generator in enumerate(self.generators):
-            cell |= (bit_products(words, generator) < 0).astype(np.int64) << j
-        return np.asarray(bit_products(words, np.uint64(self.base)) * self.values[cell])
+    def law(self, secret: np.uint64) -> tuple[Values, Values]:
+        _, inside, place = span_coordinates(self.generators, np.array([secret ^ np.uint64(self.base)]))
+        size = len(self.values)
+        if inside[0]:
+            states = np.arange(size, dtype=np.uint64)
+            return self.values * bit_products(states, np.uint64(place[0])), np.full(size, 1 / size)
+        return np.concatenate([self.values, -self.values]), np.full(2 * size, 0.5 / size)
 
 
-@dataclass(frozen=True)
-class Tabulated(Correlational):
-    """h = any table, float (2^n,) by the words of v, n <= 24.
+def tabulated(values: Values) -> SpanFunction:
+    """Return the query y h(v) of any table h, float (2^n,) by words whose bit j says that v_j = -1; n <= 24.
 
-    >>> Tabulated(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
+    >>> tabulated(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
     [0.5, 0.0]
     """
-
-    values: NDArray[np.float64]
-
-    @property
-    def peak(self) -> float:
-        return float(np.max(np.abs(self.values)))
-
-    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        spectrum = self.values.copy()
-        walsh_hadamard(spectrum)
-        return spectrum[elements] * (1 / (2 * len(spectrum)))
-
-    def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        return np.asarray(self.values[words & np.uint64(len(self.values) - 1)])
-
-    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
-        """Return the mean of fresh samples; of more than the table has entries it is drawn how many fall on each."""
-        size = len(self.values)
-        if samples <= size:
-            return super().sample_mean(secret, samples, rng)
-        counts = rng.multinomial(rng.binomial(samples, 0.5), np.full(size, 1 / size))
-        signed = self.values * bit_products(np.arange(size, dtype=np.uint64), secret)
-        return float(counts @ signed / samples)
+    bits = np.arange(len(values).bit_length() - 1, dtype=np.uint64)
+    return SpanFunction(0, ONE << bits, values)
 
 
 @dataclass(frozen=True)
@@ -210,26 +167,26 @@ class Tables:
     The mean of y is 0 under every set, so a shift changes no mean, and a mean times its row's `reach` is the row's own.
     """
 
-    values: NDArray[np.float64]
+    values: Values
 
     @cached_property
-    def middle(self) -> NDArray[np.float64]:
+    def middle(self) -> Values:
         """Half-way between the smallest and the largest value of every row, (q,)."""
         return np.asarray((self.values.max(axis=1) + self.values.min(axis=1)) / 2)
 
     @cached_property
-    def reach(self) -> NDArray[np.float64]:
+    def reach(self) -> Values:
         """Half the distance between the smallest and the largest value of every row, (q,)."""
         return np.asarray((self.values.max(axis=1) - self.values.min(axis=1)) / 2)
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def __iter__(self) -> Iterator[Tabulated]:
+    def __iter__(self) -> Iterator[SpanFunction]:
         for row, middle, reach in zip(self.values, self.middle, self.reach, strict=True):
-            yield Tabulated((row - middle) / reach)
+            yield tabulated((row - middle) / reach)
 
-    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def means(self, elements: Masks) -> Values:
         """Return E_S phi of every query under every set given, (q, count)."""
         words = np.arange(self.values.shape[1], dtype=np.uint64)
         signs = np.stack([bit_products(words, mask) for mask in elements]) / (2 * len(words))
@@ -247,9 +204,7 @@ def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[in
     return vector, code
 
 
-def span_coordinates(
-    sets: NDArray[np.uint64], elements: NDArray[np.uint64]
-) -> tuple[list[int], NDArray[np.bool_], NDArray[np.int64]]:
+def span_coordinates(sets: Masks, elements: Masks) -> tuple[list[int], NDArray[np.bool_], NDArray[np.int64]]:
     """Return a basis out of `sets` (indices), which elements it spans, and their coordinates in it (bit i: i-th)."""
     basis: list[int] = []
     rows: list[tuple[int, int]] = []
@@ -279,10 +234,10 @@ class LevelTable:
     """
 
     concepts: RoundingConcepts
-    table: NDArray[np.float64]
+    table: Values
 
     @cached_property
-    def centred(self) -> NDArray[np.float64]:
+    def centred(self) -> Values:
         """b less its mean over a uniform residue, (U, p)."""
         return self.table - (self.table @ modular.shares(self.concepts.q, self.concepts.p))[:, None]
 
@@ -290,19 +245,17 @@ class LevelTable:
     def peak(self) -> float:
         return float(np.max(np.abs(self.table)))
 
-    def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
-        from hardness.kernels import games as kernels
+    def means(self, elements: NDArray[Any]) -> Values:
+        from hardness.kernels.games import table_means
 
         weighted = self.centred * (self.concepts.public()[1] / 2)[:, None]
         out = np.empty(len(elements))
-        kernels.table_means(self.concepts.label_table, elements @ self.concepts.powers, weighted, out)
+        table_means(self.concepts.label_table, elements @ self.concepts.powers, weighted, out)
         return out
 
-    def sample_mean(self, secret: NDArray[np.int16], samples: int, rng: Generator) -> float:
-        vectors, odds = self.concepts.public()
-        drawn = rng.choice(len(vectors), samples, p=odds)
-        labels = self.concepts.labels(secret[None])[0][drawn]
-        return float(np.mean(self.centred[drawn, labels] * rng.integers(0, 2, samples)))
+    def law(self, secret: NDArray[np.int16]) -> tuple[Values, Values]:
+        labels, odds = self.concepts.labels(secret[None])[0], self.concepts.public()[1]
+        return self.centred[np.arange(len(labels)), labels], odds
 
 
 @dataclass(frozen=True)
@@ -310,16 +263,14 @@ class LabelTable:
     """phi = b(v) y 1{z_0 != 0} on a listed class: a table b over all its inputs. Its mean under S is <b, f_S>/2."""
 
     concepts: ListedConcepts
-    table: NDArray[np.float64]
+    table: Values
 
     @property
     def peak(self) -> float:
         return float(np.max(np.abs(self.table)))
 
-    def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
+    def means(self, elements: NDArray[Any]) -> Values:
         return np.asarray(self.concepts.table[elements] @ self.table / (2 * self.table.size))
 
-    def sample_mean(self, secret: Any, samples: int, rng: Generator) -> float:
-        drawn = rng.integers(self.table.size, size=samples)
-        labels = self.concepts.table[int(secret), drawn]
-        return float(np.mean(self.table[drawn] * labels * rng.integers(0, 2, samples)))
+    def law(self, secret: Any) -> tuple[Values, Values]:
+        return self.table * self.concepts.table[int(secret)], np.full(self.table.size, 1 / self.table.size)

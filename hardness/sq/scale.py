@@ -1,10 +1,6 @@
-"""Games at scale: the plain game of `hardness.sq.game` in closed form per query, up to billions of concepts.
+"""Sign batches on parities against the window at scale: the game of `hardness.sq.game`, up to billions of concepts."""
 
-A closed form takes the `Setting` of a game and returns what it comes to, or None where it does not hold.
-"""
-
-from dataclasses import dataclass
-from math import ceil, comb, log, log2, sqrt
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
@@ -12,159 +8,53 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness.io.fields import require_memory
-from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, random_word, shuffle
+from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, shuffle
 from hardness.kernels.games import best_window
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
-from hardness.sq.oracle import FAILURE, Exact, Noisy, Null, Oracle, Window
+from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch
 
 NO_LIMIT = 2**62  # queries
 WINDOW_BITS = 22  # coordinates of the widest window: a transform of 2^22 integers
-ROOM = 0.025  # by which means of certified batches pass the tolerance, in tolerances
-LANES = 16  # words of samples taken together
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One game: a class, an oracle, and what they play by.
+def sign_batch(
+    concepts: Any, tolerance: float, max_queries: int | None, seed: SeedSequence
+) -> tuple[int, int]:
+    """Play sign batches (theory 2.5e) of live sets in random order against the window: return (live, queries).
 
-    `reach` is the tolerance as unflipped labels see it, tau/(1 - 2 flip) (theory 1.2b); `budget` the queries allowed.
+    The means of a batch are known in two ways: of independent sets by `independent_batches`; of sets that agree outside
+    a small window of coordinates by a transform on it, `window_batches`.
     """
-
-    concepts: Any  # ParityConcepts, RoundingConcepts or ListedConcepts
-    oracle: type[Oracle]
-    tolerance: float
-    budget: int
-    seed: SeedSequence
-    flip: float = 0.0
-
-    @property
-    def reach(self) -> float:
-        return self.tolerance / (1 - 2 * self.flip)
-
-    @property
-    def words(self) -> NDArray[np.uint64]:
-        """The state (1,) of the generator of compiled code."""
-        return self.seed.generate_state(1, np.uint64).astype(np.uint64)
-
-
-@dataclass(frozen=True)
-class GameCount:
-    """What a game came to: queries, live concepts, whether the learner was right (None: no answer judged)."""
-
-    queries: int
-    remaining: int
-    right: bool | None = None
-
-
-def low_degree(game: Setting) -> GameCount | None:
-    """Count a game of monomials below degree s: their mean is 0 under every concept, so nothing falls."""
-    n, s = game.concepts.n, game.concepts.s
-    if s == 1 or game.oracle not in (Window, Null):
-        return None
-    return GameCount(min(game.budget, sum(comb(n, j) for j in range(1, s))), game.concepts.size)
-
-
-def characters(game: Setting) -> GameCount | None:
-    """Count a game of single characters in any order: every query takes the one concept that it names.
-
-    The window lets nothing fall from tau = 1/4 on, the null adversary from 1/2. An honest answer within 1/4 of the mean
-    tells whether the secret was named, whose turn is uniform.
-    """
-    size, least = game.concepts.size, 0.5 if game.oracle is Null else 0.25
-    if game.oracle not in (Window, Null, Exact, Noisy):
-        return None
-    if game.reach >= least:
-        return GameCount(min(game.budget, size), size) if game.oracle in (Window, Null) else None
-    asked = min(game.budget, size - 1)
-    if game.oracle in (Window, Null):
-        return GameCount(asked, size - asked)
-    needed = min(int(np.random.default_rng(game.seed).integers(size)) + 1, size - 1)
-    return GameCount(needed, 1, True) if needed <= asked else GameCount(asked, size - asked)
-
-
-def sign_batch(game: Setting) -> GameCount | None:
-    """Play sign batches (theory 2.5e) of live sets in random order against the window.
-
-    The means of a batch are known in three ways: of independent sets by `independent_batches`; of sets that agree
-    outside a small window of coordinates by a transform on it, `window_batches`; and for K <= 255 by samples enough
-    that certified intervals decide every live set, `_certified_batch`.
-    """
-    if game.oracle is not Window:
-        return None
-    concepts, tolerance, budget, state = game.concepts, game.reach, game.budget, game.words
     require_memory(48 * concepts.size, concepts.label)
-    pool = concepts.masks()
+    pool, state = concepts.masks(), seed.generate_state(1, np.uint64).astype(np.uint64)
     shuffle(pool, state)
-    n, size = concepts.n, batch_size(tolerance)
+    n, size, budget = concepts.n, batch_size(tolerance), NO_LIMIT if max_queries is None else max_queries
     rank = n if concepts.s % 2 else n - 1
     modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
     # `cap` is the largest batch that still lost what `modes` says: it only falls, as sets that are left depend more
     # and more on one another.
     queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * pool.size / size)
-    sizes = np.flatnonzero(modes[:256] == 1).tolist()
-    certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
     coordinates = np.arange(n)
     # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
-    smallest, enough = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
+    smallest = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap
     while pool.size > 1 and smallest:
         pool, asked, cap = _window_round(
             pool, coordinates, bits, modes, cap, smallest, tolerance, budget - queries
         )
         queries += asked
         if bits == n or queries >= budget:
-            return GameCount(queries, pool.size)
+            return pool.size, queries
         # No group fills a batch: a wider window has larger groups, and at last smaller groups have to do.
         if asked == 0 and bits < min(n, WINDOW_BITS):
             bits += 1
         elif asked == 0:
-            smallest = 2 * smallest // 3 if 2 * smallest // 3 > enough else 0
+            smallest = 2 * smallest // 3 if 2 * smallest // 3 > rank else 0
         shuffle(pool, state)
         shuffle(coordinates, state)
         if bits > 16:
             coordinates = _dense_first(pool, coordinates)
-    # Beyond the rank sets are dependent, and mode 2 rests on independence; mode 1 is certified by samples instead.
-    modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
-    cap = certain
-    while queries < budget:
-        size, _ = best_batch(modes, cap, pool.size)
-        if size <= rank:
-            break
-        if _certified_batch(pool, size, n, tolerance, state):
-            pool = pool[size // 2 :]
-            queries += 1
-        else:
-            cap = size - 2
-        shuffle(pool, state)
     live, asked = independent_batches(pool, concepts.s, modes[: rank + 1], budget - queries)
-    return GameCount(queries + asked, live)
-
-
-def _room(size: int, n: int, tolerance: float) -> float:
-    """Return by how much members' means pass the tolerance: 3 sd of chance means, 2^-(n/2)/2, taken off."""
-    return float(majority_mean(size) - 1.5 * 2.0 ** (-n / 2) - tolerance)
-
-
-def _certified_batch(
-    pool: NDArray[np.uint64], size: int, n: int, tolerance: float, state: NDArray[np.uint64]
-) -> bool:
-    """Say whether a batch of the first `size` sets is certain to lose just its minority.
-
-    So it is if members have |mean| > tau, so that no window holds both signs, and the rest fit into a window with the
-    larger side. Every mean is known to Hoeffding's half-width at failure probability 1e-9.
-    """
-    # Half-width and 4 sd of the sampling must fit into what members have above tau and the rest within the window.
-    slack = 2 * tolerance - majority_mean(size) - 1.5 * 2.0 ** (-n / 2)
-    rooms = (min(_room(size, n, tolerance), slack / 2), slack / 2)
-    words, fewer = (
-        LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms
-    )
-    hits, other_hits = np.zeros(size, np.int64), np.zeros(pool.size - size, np.int64)
-    agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
-    means, others = hits / (64 * words) - 0.5, other_hits / (64 * fewer) - 0.5
-    half, other_half = (sqrt(log(2 / FAILURE) / (2 * 64 * w)) for w in (words, fewer))
-    reach = 2 * tolerance - means.max() - half
-    return bool(means.min() - half > tolerance and np.all(np.abs(others) + other_half <= reach))
+    return live, queries + asked
 
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
@@ -368,59 +258,3 @@ def window_batches(
             if live == index.size and others:
                 return live, queries, cap
     return live, queries, cap
-
-
-@compiled
-def agreements(
-    members: Any, others: Any, n: Any, state: Any, words: Any, fewer: Any, hits: Any, other_hits: Any
-) -> Any:
-    """Count how often eps_i chi_i (members, first half -) and chi_T (others) agree with the batch's sign: added.
-
-    64 samples a word; `words` and, for the others, `fewer` are numbers of words, multiples of LANES. K <= 255.
-    """
-    half = members.size // 2
-    columns, sign = np.empty((n, LANES), np.uint64), np.empty(LANES, np.uint64)
-    values, planes = np.empty((members.size, LANES), np.uint64), np.empty((8, LANES), np.uint64)
-    # A counter of eight planes, 64 samples at a time: it starts so high that the majority's last vote carries out.
-    start = 256 - (members.size + 1) // 2  # a count in eight bit planes that overflows at the majority
-    for done in range(0, words, LANES):
-        for j in range(n):
-            for w in range(LANES):
-                columns[j, w] = random_word(state)
-        sign[:] = ZERO
-        for b in range(8):
-            planes[b, :] = ~ZERO if start >> b & 1 else ZERO
-        for i in range(members.size):
-            value = values[i]
-            _character(columns, members[i], value)
-            if i < half:
-                for w in range(LANES):
-                    value[w] = ~value[w]
-            for w in range(LANES):
-                carry = value[w]
-                for b in range(8):
-                    plane = planes[b, w]
-                    planes[b, w] = plane ^ carry
-                    carry &= plane
-                sign[w] |= carry
-        for i in range(members.size):
-            for w in range(LANES):
-                hits[i] += np.int64(popcount(~(values[i, w] ^ sign[w])))
-        if done < fewer:
-            for i in range(others.size):
-                _character(columns, others[i], values[0])
-                for w in range(LANES):
-                    other_hits[i] += np.int64(popcount(~(values[0, w] ^ sign[w])))
-
-
-@compiled
-def _character(columns: Any, mask: Any, out: Any) -> Any:
-    """Set out (LANES,) to words of chi_mask, bit 1 where it is -1."""
-    out[:] = ZERO
-    j = 0
-    while mask:
-        if mask & ONE:
-            for w in range(LANES):
-                out[w] ^= columns[j, w]
-        mask >>= ONE
-        j += 1

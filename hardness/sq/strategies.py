@@ -4,8 +4,7 @@ A strategy yields queries and is sent the concepts still possible after each ans
 are masks of sets (count,) uint64, rows of a listed class (count,), or secrets of rounding (count, n) int16.
 """
 
-from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable
 from itertools import combinations
 from typing import Any
 
@@ -16,17 +15,24 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import Concepts, ListedConcepts, ParityConcepts, RoundingConcepts
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq import scale
 from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch
 from hardness.sq.bounds.floors import within
 from hardness.sq.oracle import best_answer
-from hardness.sq.queries import LabelTable, LevelTable, Query, SignBatch, SpanFunction, Tabulated, character
+from hardness.sq.queries import (
+    LabelTable,
+    LevelTable,
+    Masks,
+    Query,
+    SignBatch,
+    SpanFunction,
+    Values,
+    character,
+    tabulated,
+)
 
 Elements = NDArray[Any]
 Steps = Generator[Query, Elements, None]
 Strategy = Callable[[Any, Any, float, Random], Steps]
-Masks = NDArray[np.uint64]
-Values = NDArray[np.float64]
 
 IDLE_QUERIES = 8
 TABLE_BITS = 24  # bits of the table that a query is
@@ -37,20 +43,6 @@ CLIPS = (0.0, 1.0)  # where a sum of characters is cut, in standard deviations; 
 EVENING = 4  # rounds
 DRAWS = 4  # votes of each size on a listed class
 SAMPLE, ASCENT = 2048, 3  # secrets that a vote's loss is estimated on, and steps of ascent
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A strategy whose games have a closed form: `closed_form` of a `scale.Setting` is the count, or None."""
-
-    ask: Strategy
-    closed_form: Callable[[scale.Setting], scale.GameCount | None]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", self.ask.__doc__)
-
-    def __call__(self, concepts: Any, live: Any, tolerance: float, rng: Random) -> Steps:
-        return self.ask(concepts, live, tolerance, rng)
 
 
 # What all classes share
@@ -86,9 +78,16 @@ def half_negative(size: int) -> NDArray[np.int_]:
     return np.where(np.arange(size) < size // 2, -1, 1)
 
 
-def vote(concepts: Concepts, chosen: Elements, signs: NDArray[np.int_]) -> Query:
+def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
     """Return the query sign(sum_i eps_i f_i) of the labels f_i of some concepts, of whatever class."""
-    return VOTES[concepts.kind](concepts, chosen, signs)
+    match concepts.kind:
+        case "parity":
+            return SignBatch(chosen, signs)
+        case "rounding":
+            return LevelTable(concepts, votes(concepts, chosen, signs))
+        case _:
+            total = signs @ concepts.table[chosen].astype(np.int32)
+            return LabelTable(concepts, np.sign(total).astype(float))
 
 
 def characters(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
@@ -136,39 +135,19 @@ def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
 
     No window holds a member and the rest: the whole block falls (theory 2.5e).
     """
-    rank = bent_rank(2 * tolerance)
+    rank = 0
+    while 2.0 ** -(rank + 2) > 2 * tolerance:
+        rank += 1
     split = np.bitwise_count(_split(live, concepts.n)).astype(int)
     asked: set[int] = set()
     # Largest blocks first: of the last one only the smaller side falls.
     for mask in live[np.lexsort((live, -split))].tolist():
-        chosen = block(mask, rank, concepts.n)
-        if chosen.base not in asked:
-            asked.add(chosen.base)
-            live = yield chosen
+        query = _block(mask, rank, concepts.n)
+        if query.base not in asked:
+            asked.add(query.base)
+            live = yield query
     for mask in live:
         yield character(int(mask))
-
-
-def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask the best of sign batches and bent blocks with |a_S| > tau, by their exact loss to the window."""
-    rank = bent_rank(tolerance)
-
-    def candidates(live: Masks, idle: int) -> list[Query]:
-        # A batch and a block cost one query each; which loses more depends on the sets left, so both are tried on them.
-        queries: list[Query] = [batch(live, batch_size(tolerance) - 2 * i, rng) for i in (0, 0, 1)]
-        for mask in rng.choice(live, 6).tolist():
-            queries += [block(mask, rank, concepts.n, int(shift)) for shift in rng.integers(4**rank, size=3)]
-        return queries
-
-    return best_of(candidates, live, tolerance)
-
-
-def bent_rank(threshold: float) -> int:
-    """Return the largest r whose bent blocks have means 2^-r/2 above `threshold` in size."""
-    rank = 0
-    while 2.0 ** -(rank + 2) > threshold:
-        rank += 1
-    return rank
 
 
 def _split(sets: Masks, n: int) -> Masks:
@@ -177,8 +156,8 @@ def _split(sets: Masks, n: int) -> Masks:
     return np.asarray((sets & low) ^ (sets >> np.uint64(1) & low))
 
 
-def block(mask: int, rank: int, n: int, shift: int = 0) -> SpanFunction:
-    """Return the bent query on the block of a set's first 2r split pairs; `shift` moves its signs by a character."""
+def _block(mask: int, rank: int, n: int) -> SpanFunction:
+    """Return the bent query on the block of a set's first 2r split pairs."""
     split = int(_split(np.array([mask], np.uint64), n)[0])
     pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
     for j in pairs:
@@ -187,7 +166,6 @@ def block(mask: int, rank: int, n: int, shift: int = 0) -> SpanFunction:
     values = np.ones(1)
     for _ in range(len(pairs) // 2):
         values = np.kron(np.array([1.0, 1.0, 1.0, -1.0]), values)
-    values *= 1 - 2.0 * (np.bitwise_count(np.arange(len(values)) & shift) & 1)
     return SpanFunction(mask, np.array([3 << j for j in pairs], np.uint64), values)
 
 
@@ -211,10 +189,10 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
         chosen = rng.choice(live, size, replace=False)
         tables = [cut(character_sum(chosen, half_negative(size), concepts.n), 0.0)]
         if count > 2 * few:
-            tables += [evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng)] if few > 2 else []
+            tables += [_evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng)] if few > 2 else []
         else:
-            tables += [evened(live, concepts.n, clip, rng) for clip in CLIPS]
-        return [*map(Tabulated, tables)]
+            tables += [_evened(live, concepts.n, clip, rng) for clip in CLIPS]
+        return [*map(tabulated, tables)]
 
     return best_of(candidates, live, tolerance)
 
@@ -227,7 +205,7 @@ def check_table(concepts: ParityConcepts, bits: int = TABLE_BITS) -> None:
         )
 
 
-def evened(sets: Masks, n: int, clip: float, rng: Random) -> Values:
+def _evened(sets: Masks, n: int, clip: float, rng: Random) -> Values:
     """Return a cut sum of these sets' characters, (2^n,), its weights moved until the means stand in even steps."""
     # Even steps are what a window of fixed length holds fewest of. Which set stands where does not matter: at random,
     # so that the adversary's keeping one end says nothing of the next query.
@@ -263,44 +241,22 @@ def cut(values: Values, at: float) -> Values:
 
 
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask gradient coordinates of random students on y, each a query: an MLP neuron and an attention head in turn."""
-    return _coordinates(concepts, live, rng, _neuron, _head)
+    """Ask gradient coordinates of random students on y, each a query: an MLP neuron and an attention head in turn.
 
-
-def mlp_gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask gradient coordinates of random MLP neurons max(0, <a, v> + b): d/da_j = v_j 1{<a, v> + b > 0}."""
-    return _coordinates(concepts, live, rng, _neuron)
-
-
-def attention_gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask gradient coordinates of random attention heads sigma(<w, u> - b): d/dw_j = u_j sigma', scaled to reach 1."""
-    return _coordinates(concepts, live, rng, _head)
-
-
-def _coordinates(
-    concepts: ParityConcepts, live: Masks, rng: Random, *students: Callable[[Values, Random], Any]
-) -> Steps:
-    """Yield every coordinate of the gradient of one random student after the other, as tables on the whole cube."""
+    Of max(0, <a, v> + b) it is v_j 1{<a, v> + b > 0}; of sigma(<w, u> - b) it is u_j sigma', scaled to reach 1.
+    """
     check_table(concepts, GRADIENT_BITS)
-    v = np.where(np.arange(1 << concepts.n) >> np.arange(concepts.n)[:, None] & 1, -1.0, 1.0)
+    n = concepts.n
+    v = np.where(np.arange(1 << n) >> np.arange(n)[:, None] & 1, -1.0, 1.0)  # (n, 2^n)
 
-    def gradients(live: Masks, idle: int) -> list[Tabulated]:
-        drawn = [student(v, rng) for student in students]
-        return [Tabulated(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
+    def coordinates(live: Masks, idle: int) -> list[SpanFunction]:
+        a, b = rng.standard_normal(n), rng.standard_normal()
+        w, c = 4 * rng.standard_normal(n), rng.standard_normal()
+        neuron = v * (a @ v + b > 0)
+        head = (1 - v) / 2 * (1 / np.cosh((c - w @ v / 2) / 2) ** 2)
+        return [tabulated(student[j]) for j in range(n) for student in (neuron, head)]
 
-    return until_idle(live, gradients, PATIENCE)
-
-
-def _neuron(v: Values, rng: Random) -> tuple[Values, Values]:
-    """Draw the inputs (n, 2^n) and the slope (2^n,) of a neuron: its gradient is their product."""
-    a, b = rng.standard_normal(len(v)), rng.standard_normal()
-    return v, (a @ v + b > 0).astype(float)
-
-
-def _head(v: Values, rng: Random) -> tuple[Values, Values]:
-    """Draw inputs (n, 2^n) and slope (2^n,) of an attention head, whose inputs are the bits u."""
-    w, b = 4 * rng.standard_normal(len(v)), rng.standard_normal()
-    return (1 - v) / 2, 1 / np.cosh((b - w @ v / 2) / 2) ** 2
+    return until_idle(live, coordinates, PATIENCE)
 
 
 # Rounding: queries are tables over public vectors and levels (theory 2.6)
@@ -400,26 +356,16 @@ def listed_sign_batch(concepts: ListedConcepts, live: Elements, tolerance: float
     return best_of(candidates, live, tolerance)
 
 
-VOTES: dict[str, Callable[[Any, Elements, NDArray[np.int_]], Query]] = {
-    "parity": lambda concepts, sets, signs: SignBatch(sets, signs),
-    "rounding": lambda concepts, secrets, signs: LevelTable(concepts, votes(concepts, secrets, signs)),
-    "listed": lambda concepts, rows, signs: LabelTable(
-        concepts, np.sign(signs @ concepts.table[rows].astype(np.int32)).astype(float)
-    ),
-}
 # The strategies by the kind of a class and by name
-STRATEGIES: dict[str, Mapping[str, Strategy]] = {
+STRATEGIES: dict[str, dict[str, Strategy]] = {
     "parity": {
-        "characters": Counted(characters, scale.characters),
-        "random": Counted(random_order, scale.characters),
-        "low-degree": Counted(low_degree, scale.low_degree),
-        "sign-batch": Counted(sign_batch, scale.sign_batch),
+        "characters": characters,
+        "random": random_order,
+        "low-degree": low_degree,
+        "sign-batch": sign_batch,
         "bent": bent,
-        "adaptive": adaptive,
         "spread": spread,
         "gradient": gradient,
-        "mlp-gradient": mlp_gradient,
-        "attention-gradient": attention_gradient,
     },
     "rounding": {
         "characters": characters,

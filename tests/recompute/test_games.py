@@ -15,7 +15,6 @@ from theorem_c import surely_enough
 CLASSES = {(4, 2), (4, 3), (5, 2), (5, 3), (20, 4), (16, 6), (24, 6)}
 TOLERANCES = ("0.2", "0.16", "0.14", "0.12", "0.1", "0.08", "0.06", "0.05", "0.04")
 SHOWN = ("0.2", "0.16", "0.1", "0.04")
-LOST = {"0.16": 3, "0.14": 4}  # e* of theorem D
 Place = tuple[int, int, str]
 
 
@@ -89,19 +88,3 @@ def test_inner_products_over_their_floor() -> None:
     assert inner["ratio"] == up(mean(costs) / bound)
     means = [mean(paid[best, n]) for n in range(2, 8)]
     assert inner["factors"] == ", ".join(f"{after / before:.2f}" for before, after in pairwise(means))
-
-
-def test_blocks_over_the_limit() -> None:
-    played = {place(row): int(row["cost"]) for row in rows("games", solver_strategy="blocks")}
-    table, last = article_tables("games")[1], []
-    for line, ((n, s, tau), queries) in zip(
-        table[1:], sorted(played.items(), key=lambda game: (-float(game[0][2]), game[0][0])), strict=True
-    ):
-        sets, ratio = comb(n, s), Fraction(queries * LOST[tau], comb(n, s))
-        bounds = [f"{sets / LOST[tau]:,.0f}", f"{floor(sets, Fraction(tau)):,}"]
-        assert line == [
-            *(str(n), str(s), f"{sets:,}", tau, str(LOST[tau])),
-            *(*bounds, f"{queries:,}", up(ratio)),
-        ]
-        last += [ratio] if n == 64 else []
-    assert summary("games")["numbers"]["blocks"] == {"n": 64, "N": comb(64, 4), "ratio": up(max(last))}

@@ -236,7 +236,7 @@ def test_theorem_b_is_computed_alike_on_both_sides(n: int, s: int, tolerance: De
 @pytest.mark.parametrize(
     "strategy",
     [
-        *("characters", "random", "low-degree", "sign-batch", "bent", "adaptive", "dependent"),
+        *("characters", "random", "low-degree", "sign-batch", "bent", "dependent"),
         pytest.param("flat", marks=pytest.mark.slow),
     ],
 )

@@ -31,10 +31,10 @@ def test_parity_sda_by_brute_force() -> None:
 
 
 def test_numbers_of_theory_2_5() -> None:
-    bounds = dimension.parity_bounds(Parity(64, 12, "dot").sets, 0.05)
-    printed = {name: round(log2(value), 1) for name, value in bounds.items()}
+    bounds, names = dimension.parity_bounds(Parity(64, 12, "dot").sets, 0.05), ("szorenyi", "bfjkmr", "sda")
+    printed = {name: round(log2(bounds[name]), 1) for name in ("window", "null", *names)}
     assert printed == {"window": 20.4, "null": 19.4, "szorenyi": 18.4, "bfjkmr": 7.7, "sda": 16.8}
-    assert dimension.parity_bounds(ParityConcepts(20, 1), 0.01).keys() == {"window", "null"}
+    assert not dimension.parity_bounds(ParityConcepts(20, 1), 0.01).keys() & {*names}
 
 
 @pytest.mark.parametrize("gadget", ["diag", "dot"])

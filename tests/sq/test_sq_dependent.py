@@ -24,7 +24,7 @@ from hardness.exact.independent import independent_lost
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.game import play
-from hardness.sq.queries import Tabulated
+from hardness.sq.queries import tabulated
 
 
 @settings(max_examples=60)
@@ -74,7 +74,7 @@ def test_every_live_set_loses_what_is_promised(kind: str) -> None:
         plan = plan_of(count, tau)
         live = some_sets(kind, 9, count, rng)
         assert plan.lost >= min(count / 4, independent_lost(tau) / 3)
-        queries = (Tabulated(cut_sum(live, plan, 9, tau, rng)) for _ in range(12))
+        queries = (tabulated(cut_sum(live, plan, 9, tau, rng)) for _ in range(12))
         assert max(window_loss(query.means(live), tau) for query in queries) >= plan.lost
 
 

@@ -23,7 +23,7 @@ def test_templates_reach_what_they_say() -> None:
         whole = np.rint(UNIT * t.values).astype(np.int64)
         assert np.abs(whole).max() <= UNIT
         sums = signs @ whole
-        gaps = sums[t.upper] - sums[t.lower]
+        gaps = sums[t.support[: t.lost]] - sums[t.support[t.lost :]]
         assert Fraction(int(gaps.min()), UNIT * 4 * signs.shape[1]) == t.reach
         assert len(set(t.support.tolist())) == 2 * t.lost
         assert independent_apart(t.lost) <= t.reach <= max_separation(t.lost)

@@ -140,6 +140,11 @@ def check_tolerance(tolerance: float) -> float:
     return tolerance
 
 
+def identifiable(concepts: int, tolerance: float | Fraction) -> bool:
+    """Say whether one of this many parities can be identified: from tolerance 1/4 on only a single one is."""
+    return concepts == 1 or decimal(tolerance) < IDENTIFIABLE
+
+
 def within(means: NDArray[np.float64], reply: float, tolerance: float) -> NDArray[np.bool_]:
     """Say which means an answer at this tolerance allows; the slack is rounding of the last bits."""
     return np.asarray(np.abs(means - reply) <= tolerance * (1 + 1e-12) + 1e-15)

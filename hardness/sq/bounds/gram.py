@@ -2,6 +2,7 @@
 
 from functools import cache
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,6 @@ from hardness.families.concepts import LISTED, ListedConcepts
 from hardness.sq.bounds.floors import check_tolerance
 
 CHUNK = 2**22  # labels that are multiplied at once; products of this many are exact in single precision
-SOURCES = {
-    "window": "best-window adversary: 8 tau^2 (N - 1)/lambda of the Gram matrix of the class, theory 2.8, proved here",
-    "strict": "the same in integers: ceil((N - 1)/(ceil(lambda/(8 tau^2)) - 1)), theory 2.8",
-}
 
 
 @cache
@@ -43,20 +40,17 @@ def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
     return np.asarray(gram - means - means[:, None] + means.mean())
 
 
-def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, float]:
-    """Return the queries that any strategy needs against the window, by name; absent where nothing is proved.
+def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, Any]:
+    """Return lambda's interval and the queries that any strategy needs against the window; absent if nothing is proved.
 
-    `window`: 8 tau^2 (N - 1)/lambda, for certain identification; `strict`: in integers (theory 2.8).
+    `window`: 8 tau^2 (N - 1)/lambda, for certain identification; `strict`: in integers (theory 2.8). `identifiable` is
+    False where lambda proves that no query loses any concept.
     """
     check_tolerance(tolerance)
-    size, top = concepts.size, eigenvalue(concepts)[1]
+    size, (low, top) = concepts.size, eigenvalue(concepts)
+    proved: dict[str, Any] = {"eigenvalue": [low, top]}
     if size == 1 or top <= 0:
-        return {}
+        return proved
     lost = ceil(top / (8 * tolerance**2)) - 1
-    strict = {"strict": ceil((size - 1) / lost)} if lost else {}
-    return {"window": 8 * tolerance**2 * (size - 1) / top, **strict}
-
-
-def identifiable(concepts: ListedConcepts, tolerance: float) -> bool | None:
-    """Return False where lambda proves that no query loses any concept, None where that is not known."""
-    return False if concepts.size > 1 and eigenvalue(concepts)[1] <= 8 * tolerance**2 else None
+    strict = {"strict": ceil((size - 1) / lost)} if lost else {"identifiable": False}
+    return {**proved, "window": 8 * tolerance**2 * (size - 1) / top, **strict}

@@ -7,11 +7,6 @@ from decimal import ROUND_FLOOR, Context, Decimal, getcontext, localcontext
 
 from hardness.io.fields import number, whole
 
-# What stands beside a number when it is printed: the statement and where it is from.
-SOURCES = {
-    "message_examples": "informative examples, few bits kept of each: theorem M, theory 2.10, proved here",
-    "noisy_gradient_examples": "batch x steps, clipped gradients with noise: theory 2.10, proved here",
-}
 DIGITS = 60  # beyond those of N; what the last of them may be wrong by is taken off
 MOST_BITS = 10**6  # of a message
 
@@ -23,13 +18,15 @@ def examples_needed(concepts: int, rho: float | Decimal, success: float = 0.9, f
     one of N equally likely sets with probability P needs this many. `rho` bounds the information of a message; labels
     are flipped with probability `flip`. 0 for P < 1/N. Raises `InputError` for what is no probability.
     """
-    _check(success, flip)
+    number("success", success, "(0, 1]")
+    number("flip", flip, "[0, 1/2)")
     with localcontext(Context(prec=DIGITS + len(str(concepts)))):
         gap = _of(success) - 1 / Decimal(concepts)
         if gap < 0 or concepts == 1:
             return 0
         needed = concepts * (1 - (1 - gap).sqrt()) ** 2 / ((1 - 2 * _of(flip)) ** 2 * _of(rho))
-        return _rounded_down(needed)
+        safe = needed * (1 - Decimal(10) ** (5 - getcontext().prec))
+        return int(safe.to_integral_value(rounding=ROUND_FLOOR))
 
 
 def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: float = 0.0) -> int:
@@ -60,16 +57,6 @@ def gradient_information(kappa: float) -> Decimal:
         return (Decimal("4.5") * inverse).exp() * (1 + 4 * inverse) * inverse
 
 
-def _check(success: float, flip: float) -> None:
-    number("success", success, "(0, 1]")
-    number("flip", flip, "[0, 1/2)")
-
-
 def _of(value: float | Decimal) -> Decimal:
     """Return the decimal that a float's shortest text names."""
     return value if isinstance(value, Decimal) else Decimal(repr(float(value)))
-
-
-def _rounded_down(value: Decimal) -> int:
-    safe = value * (1 - Decimal(10) ** (5 - getcontext().prec))
-    return int(safe.to_integral_value(rounding=ROUND_FLOOR))

@@ -1,21 +1,29 @@
 """Lower bounds on statistical queries. Each docstring names the statement and its source."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import comb, floor, log, log2
 from typing import Any
 
 from hardness.errors import InputError
-from hardness.families.concepts import Concepts, ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.io.fields import number
-from hardness.sq.bounds.floors import check_tolerance
+from hardness.sq.bounds.floors import (
+    asymptotic_ratio,
+    check_tolerance,
+    decimal,
+    exact_floor,
+    identifiable,
+    strict_floor,
+)
 from hardness.sq.bounds.gram import gram_bounds
-from hardness.sq.bounds.rounding import truncated_bounds
+from hardness.sq.bounds.rounding import rounding_bounds, truncated_bounds
 
 # What stands beside a number when it is printed: the statement and where it is from (docs/references.md).
 SOURCES = {
-    "window": "best-window adversary: theory 2.5 (parity), 2.6 (rounding), proved here",
-    "strict": "best-window adversary and hardest oracle, in integers: lemma L, theory 2.7, proved here",
+    "concepts": "functions, one of which is hidden",
+    "eigenvalue": "the largest of the Gram matrix of the class: theory 2.8",
+    "window": "best-window adversary: theory 2.5 (parity), 2.6 (rounding), 2.8 (listed), proved here",
+    "strict": "best-window adversary and hardest oracle, in integers: lemma L, theory 2.7, 2.8, proved here",
     "exact_floor": "best-window adversary and hardest oracle: theorem B's recursion, theory 2.7, proved here",
     "asymptotic_ratio": "limit of (least queries)/concepts as the dimension grows: theorem D, theory 2.7, proved here",
     "null": "null adversary: Parseval, well known since Kearns and Blum et al. 1994; constant from theory 2.5(b), 2.6",
@@ -24,6 +32,8 @@ SOURCES = {
     "share": "pi_1, a share of the secrets whose labels are right but for the error mass: theory 2.6, proved here",
     "error_mass": "eps, rounded up: tau - eps stands for tau in these bounds: theory 2.2, 2.6, proved here",
     "sda": "SDA at g = tau^2/3, queries to VSTAT(1/(3g)): Feldman et al., JACM 64(2), 2017",
+    "message_examples": "informative examples, few bits kept of each: theorem M, theory 2.10, proved here",
+    "noisy_gradient_examples": "batch x steps, clipped gradients with noise: theory 2.10, proved here",
 }
 
 
@@ -74,41 +84,62 @@ def parity_sda(concepts: int, average: float) -> int:
     return max(0, -(-(concepts - 1) // floor(Fraction(1, 2) / Fraction(str(average)))) - 1)
 
 
-def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:
+def adversary_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict[str, float]:
     """Return lower bounds on queries at STAT(tolerance) by the adversary's name; one that says nothing is absent.
 
     Parities flipped with probability `flip`: theory 2.5; rounding: 2.6; listed classes: 2.8, the window alone.
     """
-    return ADVERSARIES[concepts.kind](concepts, tolerance, flip)
+    match concepts.kind:
+        case "rounding":
+            return truncated_bounds(concepts, tolerance)
+        case "listed":
+            return _positive(window=gram_bounds(concepts, tolerance).get("window"))
+        case _:
+            size = concepts.size
+            return _positive(
+                window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip)
+            )
 
 
-# Bounds against the adversaries by the kind of a class
-ADVERSARIES: dict[str, Callable[[Any, float, float], dict[str, float]]] = {
-    "parity": lambda concepts, tolerance, flip: _positive(
-        window=window_bound(concepts.size, tolerance, flip=flip),
-        null=null_bound(concepts.size, tolerance, flip=flip),
-    ),
-    "rounding": lambda concepts, tolerance, flip: truncated_bounds(concepts, tolerance),
-    "listed": lambda concepts, tolerance, flip: _positive(
-        window=gram_bounds(concepts, tolerance).get("window")
-    ),
-}
+def proved_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict[str, Any]:
+    """Return every bound that applies to a class at STAT(tolerance), by name."""
+    match concepts.kind:
+        case "rounding":
+            return rounding_bounds(concepts, tolerance)
+        case "listed":
+            return gram_bounds(concepts, tolerance)
+        case _:
+            return parity_bounds(concepts, tolerance, flip)
 
 
-def parity_bounds(concepts: ParityConcepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:
+def parity_bounds(concepts: ParityConcepts, tolerance: float, flip: float = 0.0) -> dict[str, Any]:
     """Return every bound that applies to the parity family at STAT(tolerance), by name; the others are absent.
 
-    Flips raise window and null alone. SDA is taken at g = tau^2/3, for tau <= 1/2 (theory 2.4).
+    Flips raise all but those of other authors. SDA is taken at g = tau^2/3, for tau <= 1/2 (theory 2.4). The floors in
+    integers of theory 2.7 are None where nothing is `identifiable`.
 
-    >>> sorted(parity_bounds(ParityConcepts(14, 4), 0.11))
-    ['bfjkmr', 'null', 'sda', 'szorenyi', 'window']
+    >>> bounds = parity_bounds(ParityConcepts(14, 4), 0.11)
+    >>> [name for name, value in bounds.items() if value is not None]
+    ['window', 'null', 'szorenyi', 'bfjkmr', 'sda', 'strict', 'exact_floor', 'identifiable', 'asymptotic_ratio']
     """
     size = concepts.size
-    return adversary_bounds(concepts, check_tolerance(tolerance), flip) | _positive(
+    proved: dict[str, Any] = adversary_bounds(concepts, check_tolerance(tolerance), flip) | _positive(
         szorenyi=szorenyi_bound(size, tolerance),
         bfjkmr=bfjkmr_bound(size, tolerance),
         sda=parity_sda(size, tolerance**2 / 3) if tolerance <= 0.5 else None,
     )
+    radius = decimal(tolerance) / (1 - 2 * decimal(flip))  # flips shrink all means (theory 1.2b)
+    if size == 1 or not identifiable(size, radius):
+        nothing = 0 if size == 1 else None
+        return {**proved, "strict": nothing, "exact_floor": nothing, "identifiable": size == 1}
+    limit = asymptotic_ratio(concepts.s, radius)
+    return {
+        **proved,
+        "strict": strict_floor(size, radius),
+        "exact_floor": exact_floor(size, radius),
+        "identifiable": True,
+        "asymptotic_ratio": None if limit is None else float(limit),
+    }
 
 
 def _positive(**bounds: float | None) -> dict[str, float]:

@@ -14,7 +14,7 @@ from hardness.engine.task import Task
 from hardness.families.concepts import ParityConcepts
 from hardness.io.rounding import at_most
 from hardness.report import plots
-from hardness.sq.bounds.floors import decimal, exact_floor, most_lost
+from hardness.sq.bounds.floors import exact_floor
 from hardness.statistics import mean
 from hardness.studies.trials import concepts_of, played
 
@@ -30,13 +30,6 @@ CROWD = 10_000
 SEARCH = 300  # seconds for the value of a small class
 BRACKETING = ("sign-batch", "flat")
 
-FRONTIER_DIM = 21
-FRONTIER = (0.03, 0.05, 0.0624, 0.08, 0.1, 0.1249, 0.16, 0.2)  # those of bent blocks lie just below 2^-r/4
-PLAYED = ("characters", "sign-batch", "bent", "adaptive")
-DETERMINISTIC = ("characters", "sign-batch", "bent", "low-degree")
-
-BLOCKS_OF, BLOCKS_AMONG, BLOCKS_AT = 4, (16, 32, 64), (0.16, 0.14)  # s, n and τ of the games of theorem D
-
 TOLERANCE = 0.1  # of the games on rounding
 QUERIES = 20_000
 IDEAL, UP_TO = (5, 5), 7  # modulus and levels of ideal labels, and their largest n
@@ -46,9 +39,8 @@ OTHERS = {"characters": (4, QUERIES), "gradient": (5, 300), "low-degree": (6, 10
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every game once: where two parts of the grid ask for the same one, it serves both."""
-    parts = _exact(quick), _frontier(quick), _rounding(quick), _blocks(quick)
-    return list({task.identity: task for part in parts for task in part}.values())
+    """Return the searches for V of small classes, and games on parities and on inner products."""
+    return [*_exact(quick), *_rounding(quick)]
 
 
 def _exact(quick: bool) -> list[Task]:
@@ -66,24 +58,6 @@ def _exact(quick: bool) -> list[Task]:
     return games
 
 
-def _frontier(quick: bool) -> list[Task]:
-    """Return every strategy at every tolerance that it affords, on parities at d = 21."""
-    games = []
-    for m, strategy, tau in product(range(2, 5 if quick else 6), PLAYED, FRONTIER):
-        # Exact losses of many candidates on many sets take minutes at small tolerance.
-        if strategy == "adaptive":
-            afforded = (
-                tau >= 0.05 if m == 2 else m == 3 and tau in ((0.1249,) if quick else (0.1, 0.1249, 0.16))
-            )
-        else:
-            afforded = strategy != "bent" or m <= (3 if quick else 4)
-        if afforded:
-            runs = 1 if strategy in DETERMINISTIC else 2 if quick else 5
-            params = {"dim": FRONTIER_DIM, "heads": m, "gadget": "diag"}
-            games += _games("parity", params, strategy, tau, 2 * comb(FRONTIER_DIM - 1, m) + 64, runs)
-    return games
-
-
 def _rounding(quick: bool) -> list[Task]:
     """Return games on inner products mod 5, with exact labels, at every n."""
     runs, largest = (2, 4) if quick else (10, UP_TO)
@@ -96,15 +70,6 @@ def _rounding(quick: bool) -> list[Task]:
             if n <= largest_n:
                 repeated = 1 if name == "low-degree" else runs
                 games += _games("rounding", params, name, TOLERANCE, queries, repeated)
-    return games
-
-
-def _blocks(quick: bool) -> list[Task]:
-    """Return games of theorem D's strategy, on classes that grow."""
-    games = []
-    for n, tau in product(BLOCKS_AMONG[: 1 if quick else None], BLOCKS_AT):
-        params = {"dim": n + 1, "heads": BLOCKS_OF, "gadget": "diag"}
-        games += _games("parity", params, "blocks", tau, 2 * comb(n, BLOCKS_OF) + 64, 1)
     return games
 
 
@@ -145,7 +110,7 @@ def seconds(task: Task) -> float:
     sets = comb(n, int(task.params["heads"]))
     if strategy == "flat":
         return 6.0 + 0.012 * exact_floor(sets, float(task.solver["tolerance"]))
-    return {"adaptive": 3.0, "blocks": 5.0 + 1.3e-5 * sets}.get(strategy, 0.8)
+    return 0.8
 
 
 SEVERAL = 100  # sets from which on a class is large
@@ -184,15 +149,6 @@ def brackets(rows: "DataFrame") -> "DataFrame":
     return lines.sort_values(["N", *CELL])
 
 
-def limits(rows: "DataFrame") -> "DataFrame":
-    """Return a line a game of theorem D's strategy: its queries over N/e*, to which V comes near as n grows."""
-    won = named(rows[(rows.strategy == "blocks") & (rows.status == "solved")])
-    lines = won.sort_values(["tau", "n"], ascending=[False, True])
-    lost = [most_lost(decimal(tau)) for tau in lines.tau]
-    floors = [exact_floor(int(size), tau) for size, tau in zip(lines.N, lines.tau, strict=True)]
-    return lines.assign(lost=lost, floor=floors, ratio=lines.cost * lost / lines.N)
-
-
 def products(rows: "DataFrame") -> "DataFrame":
     """Return a line an n and strategy on inner products: floor (theory 2.6), games, and the mean of queries.
 
@@ -222,7 +178,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     inner = products(rows)
     best = inner[inner.n == UP_TO].sort_values("queries").iloc[0]
     grown = inner[inner.strategy == best.strategy].sort_values("n").queries.tolist()
-    last = limits(rows)[lambda table: table.n == table.n.max()]
     return {
         "pairs": len(lines),
         "known": len(known),
@@ -237,7 +192,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "G": at_most(float((large.G / large.floor).max())),
             "flat": at_most(float((flat.G / flat.floor).max())),
         },
-        "blocks": {"n": int(last.n.max()), "N": int(last.N.max()), "ratio": at_most(float(last.ratio.max()))},
         "inner": {
             "n": UP_TO,
             "q": IDEAL[0],
@@ -254,28 +208,13 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the brackets of large classes, and theorem D's limit."""
+    """Return the brackets of large classes."""
     lines = brackets(rows)
-    shown = lines[(lines.N > SEVERAL) & lines.tau.isin(SHOWN)].sort_values(
-        ["N", "tau"], ascending=[True, False]
-    )
-    heads = {"tau": "τ", "floor": "V and G at least", "upper": "V at most"}
+    shown = lines[(lines.N > SEVERAL) & lines.tau.isin(SHOWN)]
+    shown = shown.sort_values(["N", "tau"], ascending=[True, False])
     order = ["n", "s", "N", "tau", "floor", "sign-batch", "flat", "upper"]
-    near = limits(rows)
-    near = near.assign(limit=near.N / near.lost, ratio=[at_most(value) for value in near.ratio])
-    near = near[["n", "s", "N", "tau", "lost", "limit", "floor", "cost", "ratio"]]
-    return {
-        "bounds": shown[order].rename(columns=heads),
-        "limit": near.rename(
-            columns={
-                "tau": "τ",
-                "lost": "e⋆",
-                "limit": "N/e⋆",
-                "cost": "queries",
-                "ratio": "over N/e⋆, at most",
-            }
-        ),
-    }
+    heads = {"tau": "τ", "floor": "V and G at least", "upper": "V at most"}
+    return {"bounds": shown[order].rename(columns=heads)}
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
