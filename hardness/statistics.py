@@ -25,7 +25,7 @@ class Mean:
     runs: int
 
     def side(self, x: float) -> int:
-        """1 if the interval lies above x, −1 if below, 0 if x is inside (or there is no interval)."""
+        """Return 1 if the interval lies above x, −1 if below, 0 if x is inside (or there is no interval)."""
         if self.low is None or self.high is None:
             return 0
         return int(self.low > x) - int(self.high < x)
@@ -54,18 +54,17 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     return Mean(back(centre), back(centre - half), back(high), len(x))
 
 
-def slope(points: Sequence[tuple[float, float]], exact: bool = False) -> Mean | None:
-    """Return the exponent a of y ~ x^a through points (x, y), by least squares of logarithms; None for fewer than two
-    x.
+def slope(points: Sequence[tuple[float, float]]) -> Mean | None:
+    """Return the exponent a of y ~ x^a through points (x, y), by least squares of logarithms; None for one x alone.
 
-    Its interval is that of Student's t; `exact` values carry none, nor do fewer than four points.
+    Its interval is that of Student's t; fewer than four points have none.
     """
     from scipy.stats import linregress, t
 
     if len({x for x, _ in points}) < 2:
         return None
     fit = linregress(*np.log2(points).T)
-    if exact or len(points) < 4:
+    if len(points) < 4:
         return Mean(float(fit.slope), None, None, len(points))
     half = float(t.ppf(0.975, len(points) - 2) * fit.stderr)
     return Mean(float(fit.slope), float(fit.slope) - half, float(fit.slope) + half, len(points))
@@ -122,75 +121,57 @@ def median_interval(
     order = np.lexsort((censored, costs))
     n = len(order)
     rank = max(1, int(binom.ppf((1 - coverage) / 2, n, 0.5)))  # P(fewer than `rank` lie below) <= .025
-    low, high = order[rank - 1], order[n - rank]
-    return (
-        float(costs[low]),
-        float(costs[high]),
-        bool(np.asarray(censored, dtype=bool)[order[: n - rank + 1]].any()),
-    )
+    low, high = float(costs[order[rank - 1]]), float(costs[order[n - rank]])
+    return low, high, any(censored[i] for i in order[: n - rank + 1])
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Coefficients `beta` with their covariance, standard deviation `sigma` of the residuals, degrees of freedom
-    `left`."""
+    """Coefficients `beta` with their covariance, the residuals' standard deviation, degrees of freedom `left`."""
 
     beta: Floats
     covariance: Floats
     sigma: float
     left: int
 
-    def limits(self, place: int, level: float = 0.95) -> tuple[float, float]:
-        """The interval of Student's t for a coefficient; infinite where no degree of freedom is left."""
+    def limits(self, place: int) -> tuple[float, float]:
+        """Return the 95 % interval of a coefficient; infinite where no degree of freedom is left."""
         from scipy.stats import t
 
         if self.left < 1:
             return -np.inf, np.inf
-        half = float(t.ppf((1 + level) / 2, self.left) * np.sqrt(self.covariance[place, place]))
+        half = float(t.ppf(0.975, self.left) * np.sqrt(self.covariance[place, place]))
         return float(self.beta[place]) - half, float(self.beta[place]) + half
 
 
-def regress(X: Floats, y: Floats, above: Bools | None = None) -> Fit:
-    """Least squares of y (n,) on X (n, p); where `above` is true, y is only known to lie above the value given.
+def regress(X: Floats, y: Floats, above: Bools) -> Fit:
+    """Return least squares of y (n,) on X (n, p); where `above` is true, y is only known to lie above the value given.
 
     Such a value enters by its likelihood, the normal tail above it. Raises `InputError` where the values that are known
     do not determine all coefficients.
 
     >>> X = np.stack([np.ones(4), np.arange(4.0)], axis=1)
-    >>> regress(X, np.array([1.0, 3.0, 5.0, 7.0])).beta.round(9).tolist()
+    >>> regress(X, np.array([1.0, 3.0, 5.0, 7.0]), np.zeros(4, bool)).beta.round(9).tolist()
     [1.0, 2.0]
     """
-    lost = np.zeros(len(y), dtype=bool) if above is None else above
-    if np.linalg.matrix_rank(X[~lost]) < X.shape[1]:
-        raise InputError("the cells that are not censored do not determine the law; measure more of them")
-    start = _least_squares(X[~lost], y[~lost])
-    return _censored(X, y, lost, start) if lost.any() else start
-
-
-def _least_squares(X: Floats, y: Floats) -> Fit:
-    gram = np.asarray(np.linalg.inv(X.T @ X), dtype=np.float64)
-    beta: Floats = gram @ X.T @ y
-    left = len(y) - X.shape[1]
-    sigma = float(np.sqrt(np.sum((y - X @ beta) ** 2) / left)) if left else 0.0
-    covariance: Floats = gram * sigma**2
-    return Fit(beta, covariance, sigma, left)
-
-
-def _censored(X: Floats, y: Floats, lost: Bools, start: Fit) -> Fit:
-    """Return the fit of greatest likelihood, by its gradient from the fit without the censored values."""
     from scipy.optimize import minimize
     from scipy.stats import norm
 
-    size = int((~lost).sum())
+    p, known, size = X.shape[1], ~above, int((~above).sum())
+    if np.linalg.matrix_rank(X[known]) < p:
+        raise InputError("the cells that are not censored do not determine the law; measure more of them")
+    gram = np.asarray(np.linalg.inv(X[known].T @ X[known]), dtype=np.float64)
+    beta: Floats = gram @ X[known].T @ y[known]
+    left = size - p
+    sigma = float(np.sqrt(np.sum((y[known] - X[known] @ beta) ** 2) / left)) if left else 0.0
+    if not above.any():
+        return Fit(beta, gram * sigma**2, sigma, left)
 
     def negative(v: Floats) -> float:
         rest = (y - X @ v[:-1]) / np.exp(v[-1])
-        return float(0.5 * np.sum(rest[~lost] ** 2) + size * v[-1] - norm.logsf(rest[lost]).sum())
+        return float(0.5 * np.sum(rest[known] ** 2) + size * v[-1] - norm.logsf(rest[above]).sum())
 
-    first = np.append(start.beta, log(max(start.sigma, 1e-6)))
-    optimum: Any = minimize(negative, first, method="BFGS")
-    p = X.shape[1]
-    left = size - p
+    optimum: Any = minimize(negative, np.append(beta, log(max(sigma, 1e-6))), method="BFGS")
     inflate = (size / left) ** 0.5 if left > 0 else 0.0  # the divisor of the unbiased variance
     # That of the search is a few per cent off
     covariance = np.linalg.inv(_hessian(negative, optimum.x))[:p, :p]

@@ -1,10 +1,9 @@
 """The command line: a thin skin over the library."""
 
 import sys
-from collections.abc import Callable
 from functools import cache
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -32,7 +31,8 @@ sq_learn.register(sq.app)
 
 @app.callback()
 def top(
-    context: typer.Context, show: Annotated[bool, typer.Option("--version", help="Print it.")] = False
+    context: typer.Context,
+    show: Annotated[bool | None, typer.Option("--version", help="Print it.")] = None,
 ) -> None:
     """The lab for the question: how hard is it to learn a multi-head attention layer?"""
     if show:
@@ -44,10 +44,7 @@ def top(
         print(context.get_help())
 
 
-@cache
-def _commands() -> Callable[..., Any]:
-    """All commands, read off the signatures of their functions, which takes typer some ten milliseconds."""
-    return typer.main.get_command(app)
+commands = cache(typer.main.get_command)  # read off the signatures of all functions: some ten milliseconds
 
 
 def main() -> None:
@@ -62,12 +59,11 @@ def run(arguments: list[str]) -> int:
             # A name that is no text, such as a file's, can be said
             stream.reconfigure(errors="backslashreplace")
     try:
-        return int(_commands()(arguments, prog_name="hardness", standalone_mode=False) or 0)
+        return int(commands(app)(arguments, prog_name="hardness", standalone_mode=False) or 0)
     except TyperException as error:
         context = getattr(error, "ctx", None)
-        if (
-            context is not None and context.command_path.split()[1:] == arguments
-        ):  # it needs some, and has none
+        # It needs some, and has none
+        if context is not None and context.command_path.split()[1:] == arguments:
             emit(False, {}, [context.get_help()])
             return 0
         return _refuse(error.format_message())

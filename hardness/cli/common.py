@@ -4,14 +4,14 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from hardness.errors import InputError
 from hardness.io.texts import printable
@@ -43,12 +43,12 @@ Seed = Annotated[
 
 
 def group(text: str, example: str, **settings: Any) -> typer.Typer:
-    """A group of commands that shows its help where no command is named."""
+    """Return a group of commands that shows its help where no command is named."""
     return typer.Typer(no_args_is_help=True, help=text, epilog=f"Example: hardness {example}", **settings)
 
 
 def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> None:
-    """Data to stdout: the payload as one JSON object, or the lines for people.
+    """Print data to stdout: the payload as one JSON object, or the lines for people.
 
     >>> emit(True, {"queries": 148}, ["148 queries"])
     {"queries": 148}
@@ -56,77 +56,68 @@ def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> Non
     Raises `InputError` if stdout cannot hold it (a full disk); a closed pipe is nobody's error.
     """
     try:
-        print(json.dumps(payload) if as_json else "\n".join(printable(line) for line in lines))
+        print(json.dumps(payload) if as_json else "\n".join(map(printable, lines)))
         sys.stdout.flush()
-    except BrokenPipeError:
-        abandon_stdout()
     except OSError as error:
-        abandon_stdout()
-        raise InputError(
-            f"cannot write to stdout: {error.strerror}; free some space or redirect it"
-        ) from error
+        # What stdout still buffers is dropped, or the interpreter would try to write it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise InputError(f"cannot write to stdout: {error.strerror}; redirect it") from error
 
 
-def abandon_stdout() -> None:
-    """Drop what stdout still buffers: it cannot be written, and the interpreter would try again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def first_line(thing: Any) -> str:
-    """The first line of a docstring: what a list says of a thing; nothing where there is none."""
-    return (thing.__doc__ or "").strip().partition("\n")[0]
-
-
-def listed(kind: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
-    """What is registered of a kind, by name, and what of it cannot be loaded: one line on stderr each, and as JSON."""
-    from hardness import families, registry
-
-    loaded: dict[str, Any] = {}
-    broken = []
-    for name in registry.names(kind):
-        try:
-            loaded[name] = families.get(name) if kind == "family" else registry.get(kind, name)
-        except InputError as error:
-            broken.append({"name": name, "error": str(error)})
-            talk(f"skipped: {error}")
-    return loaded, broken
+def talk(line: str) -> None:
+    """Print to stderr, so that piped data stays clean."""
+    print(printable(line), file=sys.stderr, flush=True)
 
 
 def complete(kind: str) -> Callable[[str], list[str]]:
-    """Completion of a registered name, of a "study" or of an instance of the "suite"; what is heavy is not imported."""
+    """Return the completion of a registered name, of a study, or of an instance of the suite."""
 
     def names(incomplete: str) -> list[str]:
         from hardness import registry
-        from hardness.studies import catalog
 
+        known: Iterable[str]
         if kind == "suite":
-            pinned = Path(registry.__file__).parent / "instance" / "suite.json"
-            known = json.loads(pinned.read_text())["digests"]
+            from hardness.instance import suite
+
+            known = suite.entries()
+        elif kind == "study":
+            from hardness.studies import catalog
+
+            known = catalog.names()
         else:
-            known = catalog.names() if kind == "study" else registry.names(kind)
+            known = registry.names(kind)
         return [name for name in known if name.startswith(incomplete)]
 
     return names
 
 
-def emit_registered(kind: str, kinds: str, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
-    """Print what is registered of a kind, and `more`: names, and the first line of what each says of itself."""
-    loaded, broken = listed(kind)
-    things = {**loaded, **(more or {})}
-    emit_list(
-        kinds, [{"name": name, "summary": first_line(things[name])} for name in things], broken, as_json
-    )
-
-
-def emit_list(
-    kinds: str, rows: Sequence[Mapping[str, str]], broken: Sequence[Mapping[str, str]], as_json: bool
+def emit_registered(
+    kind: str,
+    kinds: str,
+    as_json: bool,
+    more: Mapping[str, Any] | None = None,
+    about: Callable[[Any], dict[str, str]] | None = None,
 ) -> None:
-    """Print a line of name and summary for each row, and a line below it for each further entry."""
+    """Print all that is registered of a kind, and `more`: its name, and what `about` says of it, a summary first.
+
+    By default that is the first line of its docstring. What cannot be loaded has a line on stderr, and is `broken`.
+    """
+    from hardness import registry
+
+    rows, broken = [], []
+    for name, thing in (*registry.loaded(kind), *(more or {}).items()):
+        if isinstance(thing, InputError):
+            broken.append({"name": name, "error": str(thing)})
+            talk(f"skipped: {thing}")
+        elif about is None:
+            rows.append({"name": name, "summary": (thing.__doc__ or "").strip().partition("\n")[0]})
+        else:
+            rows.append({"name": name, **about(thing)})
     lines = []
     for row in rows:
-        name, summary, *others = row
-        lines.append(f"{row[name]:18} {row[summary]}")
-        lines += [f"{'':18} {other}: {row[other]}" for other in others]
+        lines.append(f"{row['name']:18} {row['summary']}")
+        lines += [f"{'':18} {key}: {row[key]}" for key in row if key not in ("name", "summary")]
     emit(as_json, {kinds: rows, "broken": broken}, lines)
 
 
@@ -145,13 +136,8 @@ def warn_of_seed(instance: "Instance") -> None:
         )
 
 
-def talk(line: str) -> None:
-    """Talk to stderr, so that piped data stays clean."""
-    print(printable(line), file=sys.stderr, flush=True)
-
-
 def typed(context: typer.Context) -> str:
-    """The command line of a context, in one order, without what makes no difference to the rows."""
+    """Return the command line of a context, in one order, without what makes no difference to the rows."""
     words = context.command_path.split()
     for option in context.command.params:
         value = context.params.get(str(option.name))
@@ -166,24 +152,25 @@ def typed(context: typer.Context) -> str:
 def with_options(
     options: Iterable[Parameter], make: Callable[..., Any], run: Callable[..., None]
 ) -> Callable[..., None]:
-    """`run` as typer reads it: its first argument is what `make` makes of `options`, which stand in its place.
+    """Return `run` as typer reads it: in place of its first argument, which `make` makes of them, stand `options`.
 
     Raises `InputError` for an option that `run` has too.
     """
-    fields, others = list(options), list(signature(run).parameters.values())[1:]
-    if clash := {p.name for p in fields} & {p.name for p in others}:
+    own, others = list(options), list(signature(run).parameters.values())[1:]
+    if clash := {p.name for p in own} & {p.name for p in others}:
         raise InputError(f"a field '{clash.pop()}' clashes with the option of every family; rename it")
 
     def call(**given: Any) -> None:
-        run(make(**{p.name: given.pop(p.name) for p in fields}), **given)
+        run(make(**{p.name: given.pop(p.name) for p in own}), **given)
 
     # Typer reads the options off the signature of a function.
-    vars(call)["__signature__"] = Signature([p.replace(kind=p.KEYWORD_ONLY) for p in (*fields, *others)])
+    vars(call)["__signature__"] = Signature([p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *others)])
+    vars(call)["__doc__"] = run.__doc__
     return call
 
 
 def command(verb: str, name: str, run: Callable[..., None], ending: str = "") -> TyperCommand:
-    """The command ``hardness verb name``: `run` with an option for each field of the family, made into the family.
+    """Return the command ``hardness verb name``: `run` with an option for each field of the family, made into it.
 
     `ending` ends the worked example. Raises `InputError` if there is no such family, or if a field clashes with an
     option of `run`.
@@ -191,12 +178,16 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
     from hardness import families
     from hardness.families.base import types_of
 
-    family, types = families.get(name), types_of(families.get(name))
-    known = fields(cast(Any, family))  # a dataclass
-    options = [_option(f, types[f.name]) for f in known]
-    required = (
-        f"{families.option(p.name)} {p.name.upper()}" for p in options if p.default is Parameter.empty
-    )
+    family = families.get(name)
+    options, required = [], []
+    for field in fields(cast(Any, family)):  # a dataclass
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        if default is MISSING:
+            required.append(f"{families.option(field.name)} {field.name.upper()}")
+            default = Parameter.empty
+        hint: Any = types_of(family)[field.name]
+        hint = Annotated[hint, typer.Option(help=field.metadata.get("help", ""))]
+        options.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint))
     app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
     app.command(
         name,
@@ -206,50 +197,8 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
     return cast(TyperCommand, typer.main.get_command(app))
 
 
-def _option(f: "Field[Any]", hint: Any) -> Parameter:
-    """The option of a field."""
-    default = Parameter.empty if f.default is MISSING else f.default
-    if f.default_factory is not MISSING:
-        default = f.default_factory()
-    annotation = Annotated[hint, typer.Option(help=f.metadata.get("help", ""))]
-    return Parameter(f.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-class FamilyCommands(Mapping[str, TyperCommand]):
-    """A command for every family, made when it is asked for: only the family named is imported."""
-
-    def __init__(self, make: Callable[[str], TyperCommand]) -> None:
-        self.make = make
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(family_names())
-
-    def __len__(self) -> int:
-        return len(family_names())
-
-    def __getitem__(self, name: str) -> TyperCommand:
-        if name not in family_names() and ":" not in name:
-            raise KeyError(name)
-        return self.make(name)
-
-
-class FamilyGroup(TyperGroup):
-    """A group whose commands are the families; listing them imports none."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """The registered families."""
-        return list(self.commands)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The names alone: what a family is and what it takes, it says itself."""
-        with formatter.section("Families"):
-            formatter.write_dl(
-                [(name, f"options: {ctx.command_path} {name} --help") for name in self.commands]
-            )
-
-
 def family_names() -> list[str]:
-    """The registered families."""
+    """Return the registered families."""
     from hardness import registry
 
     return registry.names("family")

@@ -1,24 +1,22 @@
 """Commands on instances: families, generate, inspect, verify, export, sample."""
 
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
 from hardness.cli.common import (
     INSTANCES,
-    FamilyCommands,
-    FamilyGroup,
     Force,
     Json,
     Seed,
     command,
     emit,
-    emit_list,
+    emit_registered,
+    family_names,
     group,
-    listed,
     refuse_existing,
     warn_of_seed,
 )
@@ -30,20 +28,35 @@ if TYPE_CHECKING:
     from hardness.instance import Instance
 
 Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
+Replaced = Annotated[
+    Path, typer.Option("--out", help="File to write, replaced if it exists; for lwe a folder.")
+]
 Form = Literal["layer", "xor-dimacs", "lwe", "lwe-challenge", "estimator"]
 File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
+Reveal = Annotated[bool, typer.Option("--reveal", help="Show the secret, the seed and the command too.")]
 
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
 
 
-class Generate(FamilyGroup):
-    """`generate` and its families, of which other packages may bring more."""
+class Generate(TyperGroup):
+    """`generate` and its families: only one that is named is imported."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands: Any = FamilyCommands(
-            lambda name: command("generate", name, generate, " --out instance.safetensors")
-        )
+        self.commands: Any = dict.fromkeys(family_names())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command on a family, ``module:Class`` too."""
+        if cmd_name not in self.commands and ":" not in cmd_name:
+            return None
+        return command("generate", cmd_name, generate, " --out instance.safetensors")
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the names alone: what a family is and what it takes, it says itself."""
+        with formatter.section("Families"):
+            formatter.write_dl(
+                [(name, f"options: {ctx.command_path} {name} --help") for name in self.commands]
+            )
 
 
 generate_app = group(
@@ -60,17 +73,18 @@ def register(app: typer.Typer) -> None:
         app.command(rich_help_panel=INSTANCES)(each)
 
 
-def families(as_json: Json = False) -> None:
+def families(as_json: Annotated[bool | None, typer.Option("--json", help="Print JSON.")] = None) -> None:
     """List the families: what each is, under which hypothesis it is hard, and what its heads are.
 
     Example: hardness families
     """
-    loaded, broken = listed("family")
-    rows = [
-        {"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning}
-        for f in loaded.values()
-    ]
-    emit_list("families", rows, broken, as_json)
+    # None and not False: to read a value typer imports pydantic, which takes longer than all else here.
+    emit_registered(
+        "family",
+        "families",
+        bool(as_json),
+        about=lambda f: {"summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning},
+    )
 
 
 def generate(
@@ -82,43 +96,36 @@ def generate(
     from hardness.io.files import replacing
 
     instance = Instance.generate(family, seed)
-    payload: dict[str, Any] = {
-        **instance.public(0),
-        "heads": instance.heads,
-        "seed": instance.seed,
-        "command": instance.command(),
-        **({"bits": len(instance.secret["support"])} if "support" in instance.secret else {}),
-        "secret": {name: value.tolist() for name, value in instance.secret.items()},
-        "out": str(out),
-        **instance.certificate,
-    }
+    hidden = _hidden(instance)
+    payload: dict[str, Any] = {**instance.public(0), "heads": instance.heads, **hidden, "out": str(out)}
+    payload |= instance.certificate
+    if "support" in instance.secret:
+        payload["bits"] = len(instance.secret["support"])
     del payload["sampling_seed"]
     with replacing(out, force=force) as temporary:
         temporary.write_bytes(instance.to_bytes())
         emit(as_json, payload, [*_described(instance, instance.header()), f"wrote {out}"])
 
 
-def _described(instance: "Instance", header: Mapping[str, Any]) -> list[str]:
-    """A header in words; of what it does not show it says so."""
-    settings = ", ".join(
-        f"{name} {value}" for name, value in instance.parameters.items() if value is not None
-    )
-    certificate = {name: value for name, value in header["certificate"].items() if value is not None}
+def _hidden(instance: "Instance") -> dict[str, Any]:
+    """Return what nobody may know who is to find the secret."""
+    secret = {name: value.tolist() for name, value in instance.secret.items()}
+    return {"seed": instance.seed, "command": instance.command(), "secret": secret}
+
+
+def _described(instance: "Instance", header: dict[str, Any]) -> list[str]:
+    """Return a header in words."""
+    stated = (f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
+    certificate = header["certificate"].items()
     bound = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
     return [
-        f"{instance.family.name}: {settings}",
+        f"{instance.family.name}: {', '.join(stated)}",
         f"heads {bound}{header['heads']} (m = {instance.family.heads_meant()}), tokens {instance.family.tokens}",
-        *(f"{name.replace('_', ' ')}: {value}" for name, value in certificate.items()),
+        *(f"{name.replace('_', ' ')}: {value}" for name, value in certificate if value is not None),
     ]
 
 
-def inspect(
-    file: File,
-    reveal: Annotated[
-        bool, typer.Option("--reveal", help="Show the secret, the seed and the command too.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
+def inspect(file: File, reveal: Reveal = False, as_json: Json = False) -> None:
     """Show parameters, hypothesis, certificate and conditions; the secret only with --reveal.
 
     Example: hardness inspect hard.safetensors
@@ -126,52 +133,43 @@ def inspect(
     from hardness.instance import Instance
 
     instance = Instance.load(file)
-    payload, hidden = instance.shown(), dict[str, Any]()
-    if reveal:
-        secret = {name: value.tolist() for name, value in instance.secret.items()}
-        hidden = {"seed": instance.seed, "command": instance.command(), "secret": secret}
-        payload = instance.header() | hidden
-    rows, (proved, proved_lines) = _conditions(instance, reveal), _right_labels(instance.family)
-    payload |= proved
+    hidden = _hidden(instance) if reveal else {}
+    payload = instance.header() | hidden if reveal else instance.shown()
+    lines = [*_described(instance, payload), f"hypothesis: {instance.family.hypothesis}"]
+    if proved := _right_labels(instance.family):
+        payload["right_labels"] = proved
+        lines.append(f"of right labels, for statistical queries: {proved}")
+    rows = _conditions(instance, reveal)
     payload["conditions"] = [row._asdict() for row in rows]
-    lines = [
-        *_described(instance, payload),
-        f"hypothesis: {instance.family.hypothesis}",
-        *proved_lines,
-        "non-degeneracy conditions:",
-    ]
-    known = rows if reveal else [c for c in rows if c.value is not None]
-    for c in known:
-        figure = "undefined" if c.value is None else f"{c.value:.3g}"
-        lines.append(f"  {c.name}: {figure} (best {c.best}; needs {c.needs}; used by {c.phase})")
-    certified = [name for name, value in payload["certificate"].items() if value is None]
-    if unshown := [*certified, *(c.name for c in rows if c not in known)]:
-        lines.append(f"  {len(unshown)} more with --reveal")
-    lines += (
-        [] if rows else [f"  not measured: the dense layer has more than {LARGEST_INSPECTED:.1e} entries"]
+    lines.append(
+        "non-degeneracy conditions:" if rows else "non-degeneracy conditions: the layer is too large"
     )
+    for row in rows:
+        if row.value is not None:
+            lines.append(
+                f"  {row.name}: {row.value:.3g} (best {row.best}; needs {row.needs}; used by {row.phase})"
+            )
+    unshown = [*payload["certificate"].values(), *(row.value for row in rows)].count(None)
+    if unshown and not reveal:
+        lines.append(f"  {unshown} more with --reveal")
     emit(as_json, payload, [*lines, *(f"{name}: {value}" for name, value in hidden.items())])
 
 
-def _right_labels(family: "Family") -> tuple[dict[str, Any], list[str]]:
-    """Return pi and eps of the hypothesis where heads are given, and a line of them; nothing of other families."""
+def _right_labels(family: "Family") -> dict[str, Any]:
+    """Return pi and eps of theory 2.6 where a rounding has few heads, or why there are none; else nothing."""
     from hardness.families.concepts import RoundingConcepts
-    from hardness.io.rounding import at_least, at_most
     from hardness.sq.bounds.rounding import FEW_HEADS, right_labels
 
     concepts = family.concepts()
     if not isinstance(concepts, RoundingConcepts) or concepts.heads is None:
-        return {}, []
+        return {}
     if (shares := right_labels(concepts)) is None:
-        fields = {"pi": None, "eps": None, "reason": FEW_HEADS}
-        return {"right_labels": fields}, [f"no bound for statistical queries: {FEW_HEADS}"]
-    pi, eps = shares
-    line = f"there pi is at least {at_least(pi, 6)}, eps at most {at_most(eps, 6)}"
-    return {"right_labels": {"pi": pi, "eps": eps}}, [line]
+        return {"pi": None, "eps": None, "reason": FEW_HEADS}
+    return {"pi": shares[0], "eps": shares[1]}
 
 
 def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":
-    """The conditions of the dense layer; without values where these depend on the secret. None of a large layer."""
+    """Return the conditions of the layer, without values where these depend on the secret; none of a large layer."""
     from hardness.gadgets.conditions import conditions, unmeasured
     from hardness.layer import MultiHeadAttention
 
@@ -180,11 +178,11 @@ def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":
         return []
     if reveal:
         return conditions(instance.layer(), family.tokens)
-    if (model := family.model_secret()) is not None:
-        teacher = family.realize(model)
-        layer = teacher if isinstance(teacher, MultiHeadAttention) else teacher.layer()
-        return conditions(layer, family.tokens)
-    return unmeasured(family.dim)
+    if (model := family.model_secret()) is None:
+        return unmeasured(family.dim)
+    teacher = family.realize(model)
+    layer = teacher if isinstance(teacher, MultiHeadAttention) else teacher.layer()
+    return conditions(layer, family.tokens)
 
 
 def verify(file: File, as_json: Json = False) -> None:
@@ -197,20 +195,15 @@ def verify(file: File, as_json: Json = False) -> None:
     checks = Instance.load(file).verify()
     ok = all(check.ok for check in checks)
     lines = [f"{'ok ' if check.ok else 'NO '} {check.name}: {check.detail}" for check in checks]
-    emit(
-        as_json,
-        {"ok": ok, "checks": [check._asdict() for check in checks]},
-        [*lines, "ok" if ok else "NOT ok"],
-    )
+    payload = {"ok": ok, "checks": [check._asdict() for check in checks]}
+    emit(as_json, payload, [*lines, "ok" if ok else "NOT ok"])
     if not ok:
         raise typer.Exit(1)
 
 
 def export(
     file: Annotated[Path, typer.Argument(help="An instance file, or examples of one.", metavar="F")],
-    out: Annotated[
-        Path, typer.Option("--out", help="File to write, replaced if it exists; for lwe a folder.")
-    ],
+    out: Replaced,
     form: Annotated[Form, typer.Option(help="What is written.")] = "layer",
     count: Annotated[
         int | None, typer.Option(min=1, help="Examples of an instance, for any form but layer.")
@@ -252,9 +245,7 @@ def export(
 def sample(
     file: File,
     count: Annotated[int, typer.Option(min=1, max=2**48, help="Number of examples.")],
-    out: Annotated[
-        Path, typer.Option("--out", help="Examples file, .npz or .parquet; replaced if it exists.")
-    ],
+    out: Replaced,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -266,12 +257,12 @@ def sample(
     from hardness.instance import Instance
 
     instance = Instance.load(file)
-    sampling_seed = secrets.randbits(128) if seed is None else seed
+    sampling = secrets.randbits(128) if seed is None else seed
     shape = (count, instance.family.tokens, instance.family.dim)
-    write(out, shape, lambda: instance.chunks(count, sampling_seed), instance.public(sampling_seed))
+    write(out, shape, lambda: instance.chunks(count, sampling), instance.public(sampling))
     warn_of_seed(instance)
     emit(
         as_json,
-        {"count": count, "sampling_seed": sampling_seed, "out": str(out)},
-        [f"wrote {count} examples, shape {shape}, sampling seed {sampling_seed}, to {out}"],
+        {"count": count, "sampling_seed": sampling, "out": str(out)},
+        [f"wrote {count} examples, shape {shape}, sampling seed {sampling}, to {out}"],
     )

@@ -1,6 +1,6 @@
 """Commands on learners: learn, learners."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,32 +24,31 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="An option of the learner; may be repeated."),
 ]
-Options = dict[str, int | float | bool | str | None]
+Threads = Annotated[int, typer.Option(min=1, help="Threads of the learner.", rich_help_panel=RESOURCES)]
+Limit = Annotated[
+    float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
+]
+Rule = Annotated[str, typer.Option(metavar="explained|signs|exact", help="What counts as solved.")]
 CheckOnly = Annotated[
     bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")
 ]
+Options = dict[str, int | float | bool | str | None]
 
 
 def settings(words: Iterable[str]) -> Options:
-    """What ``--set NAME=VALUE`` says: numbers, true, false and none as such, and else text.
+    """Return what ``--set NAME=VALUE`` says: numbers, true, false and none as such, and else text.
 
     >>> settings(["l1=0.03", "batch=512", "loss=hinge", "rate=none"])
     {'l1': 0.03, 'batch': 512, 'loss': 'hinge', 'rate': None}
-    >>> settings(["l1"])
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: --set takes NAME=VALUE, got 'l1'
     """
     values: Options = {}
     for word in words:
-        name, equals, value = word.partition("=")
-        if not (name.isidentifier() and equals and value):
+        name, _, value = word.partition("=")
+        if not (name.isidentifier() and value):
             raise InputError(f"--set takes NAME=VALUE, got {sanitize(repr(word), 80)}")
         if name in values:
             raise InputError(f"--set gives {name} twice; give it once")
         values[name] = parse_value(value)
-        if value.lower().lstrip("+-") in ("nan", "inf", "infinity"):
-            raise InputError(f"--set {name} must be finite, got {sanitize(value, 60)}")
     return values
 
 
@@ -66,15 +65,9 @@ def learn(
     seed: Seed = None,
     heads: Heads = None,
     options: Set = None,
-    threads: Annotated[
-        int, typer.Option(min=1, help="Threads of the learner.", rich_help_panel=RESOURCES)
-    ] = 1,
-    limit: Annotated[
-        float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
-    ] = None,
-    criterion: Annotated[
-        str, typer.Option(metavar="explained|signs|exact", help="What counts as solved.")
-    ] = "explained",
+    threads: Threads = 1,
+    limit: Limit = None,
+    criterion: Rule = "explained",
     check: CheckOnly = False,
     verbose: Annotated[bool, typer.Option(help="All numbers of every phase.")] = False,
     as_json: Json = False,
@@ -85,30 +78,29 @@ def learn(
 
     Example: hardness learn provable nice.safetensors --count 20000 --seed 0
     """
-    heads_asked = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
-    if check:
-        _check(learner, settings(options or ()), heads_asked, threads, limit, as_json)
-        return
-    if target is None:
-        raise InputError(
-            "learn needs an instance file and --count N (or --check, to examine the learner alone)"
-        )
     from hardness.engine.progress import steps
-    from hardness.evaluation.learning import learn as learn_one
+    from hardness.evaluation import learning
     from hardness.instance import Instance
 
-    is_instance = target.suffix not in (".npz", ".parquet")
-    if is_instance and count is None:
-        raise InputError("learn needs --count N beside an instance file")
+    asked: int | str | None = int(heads) if heads and heads.lstrip("-").isdecimal() else heads
+    chosen = settings(options or ())
+    if check:
+        with steps(learner) as tell:
+            checks = learning.check(learner, chosen, asked, threads=threads, limit=limit, progress=tell)
+        _checked(learner, checks, as_json)
+        return
+    is_instance = target is not None and target.suffix not in (".npz", ".parquet")
+    if target is None or (is_instance and count is None):
+        raise InputError("learn needs an instance and --count N, or a file of examples, or --check alone")
     with steps(learner) as tell:
-        trial = learn_one(
+        trial = learning.learn(
             Instance.load(target) if is_instance else target,
             learner,
             count,
-            options=settings(options or ()),
+            options=chosen,
             test=test,
             seed=seed,
-            heads=heads_asked,
+            heads=asked,
             threads=threads,
             limit=limit,
             criterion=criterion,
@@ -116,13 +108,14 @@ def learn(
         )
     payload = {name: value for name, value in trial.items() if name != "model"}
     known = {name: payload[name] for name in ("relative_error", "sign_accuracy", "open_error")}
-    share = payload["explained"]
-    yardstick = [] if share is None else [f"{share:.3g} of the variance explained"]
-    scores = [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
-    took = f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"
-    place = [f"on {payload['device']}"] if "device" in payload else []
-    head = ", ".join([payload["status"], *yardstick, *scores, took, *place])
-    emit(as_json, payload, [head, *_phases(payload["phases"], verbose), *_certificates(payload)])
+    head = [payload["status"]]
+    if payload["explained"] is not None:
+        head.append(f"{payload['explained']:.3g} of the variance explained")
+    head += [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
+    head.append(f"{payload['train_examples']} examples, {payload['seconds']:.2f} s")
+    if "device" in payload:
+        head.append(f"on {payload['device']}")
+    emit(as_json, payload, [", ".join(head), *_phases(payload["phases"], verbose), *_certificates(payload)])
     if payload["status"] == "error":
         raise typer.Exit(1)
 
@@ -131,16 +124,16 @@ def _phases(phases: list[dict[str, Any]], verbose: bool) -> Iterator[str]:
     """Yield a line for each phase, of repeated ones for the last; all, with their numbers, if verbose."""
     last = {phase["name"].partition(" ")[0]: i for i, phase in enumerate(phases)}
     for i, phase in enumerate(phases):
-        name, reason = phase["name"], phase["reason"]
+        name, numbers = phase["name"], _numbers(phase["diagnostics"])
         if name.split()[-1].isdecimal() and not verbose and i != last[name.partition(" ")[0]]:
             continue
-        sentence = "; ".join(part for part in (phase.get("line", ""), reason) if part)
-        yield f"{name:22} {phase['verdict']:8} {sentence or _numbers(phase['diagnostics'])}"
+        sentence = "; ".join(part for part in (phase.get("line", ""), phase["reason"]) if part)
+        yield f"{name:22} {phase['verdict']:8} {sentence or numbers}"
         if verbose and sentence:
-            yield f"{'':31} {_numbers(phase['diagnostics'])}"
+            yield f"{'':31} {numbers}"
 
 
-def _certificates(payload: dict[str, Any]) -> Iterator[str]:
+def _certificates(payload: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the provable learner certifies, which of the heads were recovered, and the condition that fails."""
     if "certified" not in payload:
         return
@@ -154,31 +147,23 @@ def _certificates(payload: dict[str, Any]) -> Iterator[str]:
         yield f"condition {failed['name']}: {failed['value']:.3g}, the phases need {failed['threshold']:.3g}"
 
 
-def _numbers(diagnostics: dict[str, object]) -> str:
-    return "  ".join(
-        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in diagnostics.items()
-        if isinstance(value, (int, float, str))
-    )
+def _numbers(diagnostics: Mapping[str, object]) -> str:
+    shown = {key: f"{x:.3g}" if isinstance(x, float) else x for key, x in diagnostics.items()}
+    return "  ".join(f"{name} {value}" for name, value in shown.items() if isinstance(value, int | str))
 
 
-def _check(
-    name: str, options: Options, heads: int | str | None, threads: int, limit: float | None, as_json: bool
-) -> None:
-    from hardness.engine.progress import steps
+def _checked(learner: str, checks: Iterable[Any], as_json: bool) -> None:
+    """Print how a learner passed its checks. Exit with code 1 if one failed."""
     from hardness.evaluation.conformance import NEEDED
-    from hardness.evaluation.learning import check
 
-    with steps(name) as tell:
-        checks = check(name, options, heads, threads=threads, limit=limit, progress=tell)
-    ok = all(check.ok for check in checks)
-    needed = [check.name in NEEDED for check in checks]
+    listed = [check._asdict() | {"needed": check.name in NEEDED} for check in checks]
     lines = [
-        f"{'ok' if check.ok else 'NO':3} {'needed' if must else 'advised':8} {check.name:18} {check.detail}"
-        for check, must in zip(checks, needed, strict=True)
+        f"{'ok' if each['ok'] else 'NO':3} {'needed' if each['needed'] else 'advised':8} {each['name']:18} "
+        f"{each['detail']}"
+        for each in listed
     ]
-    listed = [check._asdict() | {"needed": must} for check, must in zip(checks, needed, strict=True)]
-    emit(as_json, {"ok": ok, "learner": name, "checks": listed}, lines)
+    ok = all(each["ok"] for each in listed)
+    emit(as_json, {"ok": ok, "learner": learner, "checks": listed}, lines)
     if not ok:
         raise typer.Exit(1)
 

@@ -1,6 +1,5 @@
 """The command `plot`: a picture of any rows."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,26 +62,18 @@ def plot(
     from hardness.report.plots import saved
 
     names = by.split(",") if by else []
-    chosen = select(rows(target), _conditions(where or ()))
+    conditions: dict[str, list[str]] = {}
+    for word in where or ():
+        column, _, value = word.partition("=")
+        if not (column and value):
+            raise InputError(f"--where takes COL=VALUE, got {sanitize(repr(word), 80)}")
+        conditions.setdefault(column, []).append(value)
+    chosen = select(rows(target), conditions)
     figure = chart(chosen, x, y, names, log.split(",") if log else [])
     if varied := mixed(chosen, x, names):
         talk(f"note: points mix different {', '.join(varied)}; separate them with --by or --where")
     drawing = saved(figure, out.stem, KINDS[out.suffix])
     with replacing(out, len(drawing), force=True) as part:
         part.write_bytes(drawing)
-    emit(
-        as_json,
-        {"out": str(out), "rows": len(chosen), "mixed": varied},
-        [f"{len(chosen)} rows drawn in {out}"],
-    )
-
-
-def _conditions(words: Iterable[str]) -> dict[str, list[str]]:
-    """Return the values that --where asks for, by column."""
-    conditions: dict[str, list[str]] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not (name and equals):
-            raise InputError(f"--where takes COL=VALUE, got {sanitize(repr(word), 80)}")
-        conditions.setdefault(name, []).append(value)
-    return conditions
+    payload = {"out": str(out), "rows": len(chosen), "mixed": varied}
+    emit(as_json, payload, [f"{len(chosen)} rows drawn in {out}"])

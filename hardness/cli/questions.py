@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, OUTPUT, Json, complete, emit, typed
-from hardness.cli.study import Family, How, Quick, carry_out, with_how
+from hardness.cli.common import EXPERIMENTS, Json, complete, emit, typed
+from hardness.cli.study import Family, How, Out, Quick, carry_out, with_how
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -17,33 +17,14 @@ Ratio = Annotated[int | None, typer.Argument(help="Along d = C m.", metavar="C",
 Dim = Annotated[int | None, typer.Option(help="At this d, in place of a ray.")]
 Heads = Annotated[str, typer.Option(help="Numbers of heads m, commas between.")]
 Width = Annotated[int | None, typer.Option(min=1, help="Heads of the learners, where they have a `heads`.")]
-Asked = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Instead of diagonal; module:Class too; may be repeated.", autocompletion=complete("learner")
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(help="Folder for rows and dashboard.", rich_help_panel=OUTPUT, show_default=False),
-]
-Learner = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this one; module:Class too; may be repeated.", autocompletion=complete("learner")
-    ),
-]
-Attack = Annotated[
-    list[str] | None,
-    typer.Option(help="Only this one; module:name too; may be repeated.", autocompletion=complete("attack")),
-]
+ONLY = "Instead of those of the lab; module:Name too; may be repeated."
+Learner = Annotated[list[str] | None, typer.Option(help=ONLY, autocompletion=complete("learner"))]
+Attack = Annotated[list[str] | None, typer.Option(help=ONLY, autocompletion=complete("attack"))]
 Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
 Examples = Annotated[int | None, typer.Option(min=256, help="The most examples of a learner.")]
 Work = Annotated[
     float | None, typer.Option(min=1.0, help="The most multiply-adds of a learner, or CPU time for as many.")
 ]
-
-
 QUESTION = "exponential-in-m"
 COUNTS = ("dim", "heads", "examples", "heads_examples", "runs", "solved")
 
@@ -60,7 +41,7 @@ def ray(
     ratio: Ratio = None,
     dim: Dim = None,
     heads: Heads = "2,3,4",
-    learner: Asked = None,
+    learner: Learner = None,
     width: Width = None,
     out: Out = None,
 ) -> None:
@@ -75,7 +56,10 @@ def ray(
 
     if (ratio is None) == (dim is None):
         raise InputError("name C for a ray d = C m, or --dim D for a fixed d, and not both")
-    tasks = tasks_at(places_of(_numbers(heads), ratio, dim), learner or [LEARNER], width)
+    words = heads.split(",")
+    if not all(word.strip().isdecimal() for word in words):
+        raise InputError(f"--heads takes numbers with commas between, as in 2,3,4; got '{sanitize(heads)}'")
+    tasks = tasks_at(places_of(map(int, words), ratio, dim), learner or [LEARNER], width)
     about = about_of(how.seed, ratio, dim)
     carry_out(STUDY, about, tasks, out or folder_of(ratio, dim), how, typed(context), text=text_of)
 
@@ -112,14 +96,6 @@ def board(
     carry_out(study, about, tasks, out or Path("board"), how, typed(context))
 
 
-def _numbers(heads: str) -> list[int]:
-    """Return the numbers of --heads."""
-    words = heads.split(",")
-    if not all(word.strip().isdecimal() for word in words):
-        raise InputError(f"--heads takes numbers with commas between, as in 2,3,4; got '{sanitize(heads)}'")
-    return [int(word) for word in words]
-
-
 def records(as_json: Json = False) -> None:
     """List the cheapest learner known of twelve hidden sets, by examples and by heads x examples.
 
@@ -128,26 +104,17 @@ def records(as_json: Json = False) -> None:
 
     Example: hardness records --json
     """
-    known = read()
+    from hardness.studies import catalog
+
+    path = catalog.get(QUESTION).records
+    assert path is not None
+    with path.open(newline="", encoding="utf-8") as file:
+        known: list[dict[str, Any]] = list(csv.DictReader(file))
+    for entry in known:
+        entry |= {name: int(entry[name]) for name in COUNTS} | {"setting": json.loads(entry["setting"])}
     lines = [
         f"{each['instance']}: {each['examples']:,} examples, {each['heads_examples']:,} heads x examples "
         f"(least {each['least']}), {each['setting']}"
         for each in known
     ]
     emit(as_json, {"records": known}, lines)
-
-
-def read() -> list[dict[str, Any]]:
-    """Return the records of the study that asks of costs. Raises `InputError` where there are none."""
-    from hardness.studies import catalog
-
-    path = catalog.get(QUESTION).records
-    if path is None:
-        raise InputError(f"study {QUESTION} keeps no records")
-    with path.open(newline="", encoding="utf-8") as file:
-        return [_entry(line) for line in csv.DictReader(file)]
-
-
-def _entry(line: dict[str, str]) -> dict[str, Any]:
-    numbers = {name: int(line[name]) for name in COUNTS}
-    return {**line, **numbers, "setting": json.loads(line["setting"])}

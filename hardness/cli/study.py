@@ -1,6 +1,7 @@
 """Commands on studies: list, run, status, merge, export, report; and `sweep`, a grid of one's own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -26,7 +27,7 @@ from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
 
 if TYPE_CHECKING:
-    from hardness.engine.outcome import Row
+    from hardness.engine.outcome import Row, Table
     from hardness.engine.study import Study
     from hardness.engine.task import Task
 
@@ -40,7 +41,8 @@ Name = Annotated[
     ),
 ]
 Out = Annotated[
-    Path | None, typer.Option(help="Folder for rows and dashboard; default out/NAME.", rich_help_panel=OUTPUT)
+    Path | None,
+    typer.Option(help="Folder for rows and dashboard; default: by the name.", rich_help_panel=OUTPUT),
 ]
 Shard = Annotated[
     str | None,
@@ -62,12 +64,11 @@ Plan = Annotated[
     Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")
 ]
 Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")]
-MOVED = {
-    "exponential-in-m": ("--ray", "--heads"),  # what other commands ask now, by the study that had it
-    "stress": ("--suite", "--examples", "--work", "--set"),
-}
-Ray = Annotated[list[str] | None, typer.Option(*MOVED["exponential-in-m"], hidden=True)]
-Board = Annotated[list[str] | None, typer.Option(*MOVED["stress"], hidden=True)]
+Moved = Annotated[
+    list[str] | None,
+    typer.Option("--ray", "--heads", "--suite", "--examples", "--work", "--set", hidden=True),
+]
+MOVED = "ask with `hardness ray C --heads 2,3,4`, or with `hardness board --suite TIER --learner NAME`"
 Changes = Annotated[
     list[str] | None,
     typer.Option(
@@ -78,12 +79,6 @@ Changes = Annotated[
 ]
 File = Annotated[
     Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")
-]
-Sweeps = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder for rows and dashboard; default sweeps/NAME of the file.", rich_help_panel=OUTPUT
-    ),
 ]
 Timeout = Annotated[
     float | None,
@@ -139,12 +134,11 @@ def list_(as_json: Json = False) -> None:
     """
     from hardness.studies import catalog
 
-    studies = catalog.known().values()
-    rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in studies]
-    lines = [f"{row['name']}  {row['trials']} trials  {row['question']}" for row in rows]
-    broken = [str(error) for error in catalog.broken()]
+    known, broken = catalog.known(), [str(error) for error in catalog.broken()]
+    rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in known.values()]
     for line in broken:
         talk(f"skipped: {line}")
+    lines = [f"{row['name']}  {row['trials']} trials  {row['question']}" for row in rows]
     emit(as_json, {"studies": rows, "broken": broken}, lines)
 
 
@@ -163,8 +157,7 @@ def run(
     family: Family = None,
     plan: Plan = None,
     only: Only = None,
-    ray: Ray = None,
-    board: Board = None,
+    moved: Moved = None,
 ) -> None:
     """Run a study, or what is left of it, and write its dashboard.
 
@@ -173,24 +166,19 @@ def run(
 
     Example: hardness study run random-features --quick --out /tmp/quick
     """
-    from hardness.engine.plugins import chosen as grid
+    from hardness.engine.plugins import chosen
     from hardness.studies import catalog
 
-    if ray:
-        raise InputError("a ray is a command of its own: `hardness ray C --heads 2,3,4`")
     study = catalog.get(name)
-    if board or (study.within and (learner or attack)):
-        raise InputError(
-            "the board is a command of its own: `hardness board --suite TIER --learner NAME`; options of a learner "
-            "are those of its class"
-        )
-    added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
-    if plan and study.plan is None:
-        raise InputError(f"study {study.name} has no plan; run it without --plan")
-    if plan and any((quick, learner, attack, strategy, family, only)):
-        raise InputError("a plan says what is run: give --plan without --quick, solvers or families")
-    names = only.split(",") if only else []
-    tasks = study.plan(plan) if plan and study.plan else grid(study, quick, added, family or [], names)
+    if moved or (study.within and (learner or attack)):
+        raise InputError(f"this is a command of its own: {MOVED}")
+    if plan is not None:
+        if study.plan is None or quick or learner or attack or strategy or family or only:
+            raise InputError("--plan goes with a study that has plans, without --quick, solvers or families")
+        tasks = study.plan(plan)
+    else:
+        added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
+        tasks = chosen(study, quick, added, family or [], only.split(",") if only else [])
     about = {"study": name, "seed": how.seed, "quick": quick}
     carry_out(study, about, tasks, out or Path("out") / study.name, how, typed(context), shard)
 
@@ -209,53 +197,63 @@ def carry_out(
 
     `text` returns the lines that are printed of the rows of `tasks`.
     """
+    from hardness.engine.run import forecast, processes
+    from hardness.engine.run import run as run_tasks
+
     chosen = _part(tasks, shard)
     if how.dry_run:
-        _forecast(study, chosen, how.workers, how.as_json)
+        count, work = processes(how.workers), forecast(chosen, study.seconds)
+        seconds = work and max(work / count, *map(study.seconds, chosen))
+        length = "time unknown" if seconds is None else f"about {seconds:.0f} s on {count} free processors"
+        payload = {"study": study.name, "trials": len(chosen), "seconds": seconds, "processes": count}
+        emit(how.as_json, payload, [f"{len(chosen)} trials, {length}; nothing was run"])
         return
 
     from hardness.engine.progress import Progress
-    from hardness.engine.run import Interrupted
-    from hardness.engine.run import run as run_tasks
     from hardness.engine.store import STORE, Store
     from hardness.studies import catalog
 
-    with Store(folder / STORE, about) as store:
-        if edited := store.supersede(tasks):
+    with Store(folder / STORE, about) as store, _resumable():
+        if edited := store.plan(tasks):
             talk(f"{edited} trials of plug-ins that were edited since will run again")
-        store.plan(tasks)
         store.made_by(command)
         if how.retry:
             talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
-        try:
-            ran = run_tasks(
-                chosen,
-                store,
-                study.trial,
-                root=about["seed"],
-                guard=how.timeout or study.guard,
-                workers=how.workers,
-                scheduler=how.scheduler,
-                seconds=study.seconds,
-                progress=Progress(),
-            )
-        except Interrupted as stop:
-            talk(
-                f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on"
-            )
-            raise typer.Exit(stop.code) from stop
+        ran = run_tasks(
+            chosen,
+            store,
+            study.trial,
+            root=about["seed"],
+            guard=how.timeout or study.guard,
+            workers=how.workers,
+            scheduler=how.scheduler,
+            seconds=study.seconds,
+            progress=Progress(),
+        )
         if not ran:
             talk("nothing to do: every trial is stored")
-        verdict, counts = catalog.page(store, folder), store.counts()
-        asked = {task.identity for task in tasks}
-        lines = text([row for row in store.rows() if row.task.identity in asked])
-    _ended(how.as_json, study.name, verdict, folder, len(tasks), ran, counts, lines)
+        verdict, table = catalog.page(store, folder), store.table()
+    asked = {task.identity for task in tasks}
+    lines = text([row for row in table.rows if row.task.identity in asked])
+    _ended(how.as_json, verdict, table, folder, ran, lines)
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """Say, if trials are interrupted, that the same command goes on."""
+    from hardness.engine.run import Interrupted
+
+    try:
+        yield
+    except Interrupted as stop:
+        talk("interrupted: what ended is stored; the same command goes on")
+        raise typer.Exit(stop.code) from stop
 
 
 def sweep(
     context: typer.Context,
     grid: File,
-    out: Sweeps = None,
+    out: Out = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     changes: Changes = None,
@@ -273,82 +271,36 @@ def sweep(
     """
     from hardness.engine.progress import Progress
     from hardness.engine.rows import read as read_rows
-    from hardness.engine.run import Interrupted
     from hardness.report import dashboard
     from hardness.studies.sweep.grid import SHIPPED, read
     from hardness.studies.sweep.study import missing, run_grid
 
     folder = out or Path("sweeps") / grid.stem
-    if str(grid) in SHIPPED and not grid.exists():
-        if changes:
-            raise InputError(f"--set changes a grid file, and {grid} is built in; leave --set out")
-        grids = SHIPPED[str(grid)]
-    else:
-        grids = (read(grid, changes or ()),)
+    shipped = str(grid) in SHIPPED and not grid.exists()
+    if shipped and changes:
+        raise InputError(f"--set changes a grid file, and {grid} is built in; leave --set out")
+    grids = SHIPPED[str(grid)] if shipped else (read(grid, changes or ()),)
     if dry_run:
         trials = sum(missing(wanted, folder) for wanted in grids)
         emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
         return
-    try:
+    with _resumable():
         ended = [run_grid(wanted, folder, workers, Progress(), scheduler, typed(context)) for wanted in grids]
-    except Interrupted as stop:
-        talk("interrupted: what ended is stored; the same command goes on")
-        raise typer.Exit(stop.code) from stop
     table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count in ended)
-    _ended(as_json, "sweep", verdict, folder, len(table.rows), ran, table.counts(), dashboard.medians(table))
+    _ended(as_json, verdict, table, folder, ran, dashboard.medians(table))
 
 
-def _ended(
-    as_json: bool,
-    study: str,
-    verdict: str,
-    folder: Path,
-    planned: int,
-    ran: int,
-    counts: Mapping[str, int],
-    cells: Sequence[str] = (),
-) -> None:
-    """Print what a run came to, and its cells. Exit with code 1 if a trial ended in error or was killed."""
+def _ended(as_json: bool, verdict: str, table: "Table", folder: Path, ran: int, lines: list[str]) -> None:
+    """Print what a run came to. Exit with code 1 if a trial ended in error or was killed."""
     from hardness.report.dashboard import PAGE
 
-    page = str(folder / PAGE)
-    payload = {
-        "study": study,
-        "verdict": verdict,
-        "page": page,
-        "planned": planned,
-        "ran": ran,
-        "statuses": counts,
-    }
-    emit(as_json, payload, [verdict, *cells, f"page: {page}"])
+    counts, page = table.counts(), str(folder / PAGE)
+    about = {"study": table.about["study"], "verdict": verdict, "page": page}
+    payload = about | {"planned": len(table.rows), "ran": ran, "statuses": counts}
+    emit(as_json, payload, [verdict, *lines, f"page: {page}"])
     if counts.get("error") or counts.get("killed"):
-        talk(
-            "trials ended in error or were killed: the dashboard has their reasons; the same command with --retry runs "
-            "them again"
-        )
+        talk("trials ended in error or were killed: the dashboard has their reasons; --retry runs them again")
         raise typer.Exit(1)
-
-
-def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json: bool) -> None:
-    """What a run would do, and for how long."""
-    from hardness.engine.run import forecast, processes
-
-    count = processes(workers)
-    series: dict[str, list[Task]] = {}
-    for task in tasks:
-        name = ", ".join([task.family, *(each for each in task.solver.values() if isinstance(each, str))])
-        series.setdefault(name, []).append(task)
-    known = {name: forecast(some, study.seconds) for name, some in series.items()}
-    work = forecast(tasks, study.seconds)
-    whole = work and max(work / count, *map(study.seconds, tasks))
-    payload = {"study": study.name, "trials": len(tasks), "seconds": whole, "processes": count}
-    lines = [
-        f"{name}: {len(series[name])} trials, "
-        + ("time unknown" if seconds is None else f"about {seconds:.1f} s of one process")
-        for name, seconds in known.items()
-    ]
-    length = "time unknown" if whole is None else f"about {whole:.0f} s on {count} free processors"
-    emit(as_json, payload, [*lines, f"{len(tasks)} trials, {length}; nothing was run"])
 
 
 @app.command()
@@ -360,11 +312,10 @@ def status(folder: Folder, as_json: Json = False) -> None:
     from hardness.engine.rows import read
 
     table = read(folder)
-    planned, counts, about = len(table.rows), table.counts(), table.about
+    planned, counts = len(table.rows), table.counts()
     done = sum(counts.values())
-    by_status = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
-    lines = [f"{about['study']}: {done} of {planned} trials ended ({by_status}); {planned - done} to run"]
-    emit(as_json, {**about, "planned": planned, "done": done, "statuses": counts}, lines)
+    line = f"{table.about['study']}: {table.ended}; {planned - done} to run"
+    emit(as_json, {**table.about, "planned": planned, "done": done, "statuses": counts}, [line])
 
 
 @app.command()
@@ -382,15 +333,9 @@ def merge(
 
     Example: hardness study merge part1/rows.db part2/rows.db --out whole/rows.db
     """
-    from hardness.engine.rows import dump, union
     from hardness.engine.rows import merge as merge_stores
 
-    if out.suffix == ".csv":
-        table = union(stores)
-        dump(table.rows, out)
-        counts = table.counts()
-    else:
-        counts = merge_stores(stores, out)
+    counts = merge_stores(stores, out)
     emit(as_json, {"out": str(out), "statuses": counts}, [f"{sum(counts.values())} trials in {out}"])
 
 
@@ -408,9 +353,8 @@ def export(
     from hardness.engine.frames import export as write_table
     from hardness.engine.rows import dump, read
 
-    rows = read(folder).rows
     write = dump if out.name.endswith(".rows.csv") else write_table
-    count = write(rows, out, timing=not no_timing)
+    count = write(read(folder).rows, out, timing=not no_timing)
     emit(as_json, {"out": str(out), "rows": count}, [f"{count} rows in {out}"])
 
 
@@ -426,8 +370,7 @@ def report(
     """
     from hardness.studies import catalog
 
-    room = folder if folder.is_dir() else folder.parent
-    verdict, page = catalog.report(folder, room, pdf)
+    verdict, page = catalog.report(folder, folder if folder.is_dir() else folder.parent, pdf)
     emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
 
 

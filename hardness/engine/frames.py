@@ -43,6 +43,7 @@ PARTS = {
     "provenance": "version, commit or machine that made the row",
 }
 PREFIXED = ("plugins", "provenance")  # never under a bare name
+Place = tuple[str, str]  # of a value: its part, "" for a column of `COLUMNS`, and its name
 
 
 def frame(rows: Iterable[Row]) -> "pd.DataFrame":
@@ -54,52 +55,34 @@ def frame(rows: Iterable[Row]) -> "pd.DataFrame":
     whole frame: beside a parameter `heads` the solver's is `solver.heads`. Plug-ins and provenance always do. Integers
     stay integers beside missing values (`Int64`).
     """
-    rows = list(rows)
-    lines = [dict(_values(row)) for row in rows]
-    names = _names(place for line in lines for place in line)
-    table = data_frame(
-        [
-            _about(row) | {names[place]: value for place, value in line.items()}
-            for row, line in zip(rows, lines, strict=True)
-        ]
-    )
+    lines = [_places(row) | {("", name): value for name, value in beside(row).items()} for row in rows]
+    places = dict.fromkeys(place for line in lines for place in line)
+    order = ["", *PARTS]
+    names: dict[Place, str] = {}
+    for part, name in sorted(places, key=lambda place: order.index(place[0])):
+        bare = not part or (part not in PREFIXED and name not in {*COLUMNS, *names.values()})
+        names[part, name] = name if bare else f"{part}.{name}"
+    table = data_frame([{names[place]: value for place, value in line.items()} for line in lines])
     first = [name for name in COLUMNS if name in table]
     table = table[first + [name for name in table if name not in COLUMNS]]
-    meanings = {name: PARTS[part] for (part, _), name in names.items()}
+    meanings = {name: PARTS[part] for (part, _), name in names.items() if part}
     table.attrs["columns"] = {name: COLUMNS[name] for name in first} | meanings
     return table
 
 
-def _about(row: Row) -> dict[str, Any]:
-    """Return what every row has, and what is computed of its cost."""
+def _places(row: Row) -> dict[Place, Any]:
+    """Return every value of a row by its place."""
     task, end = row.task, row.outcome
-    values = {
-        "identity": task.identity,
-        "family": task.family,
-        "repetition": task.repetition,
-        "status": end.status if end else PLANNED,
-        "censored": row.censored,
-        "tuning": task.tuning,
-        **beside_cost(row),
+    values: dict[Place, Any] = {
+        ("", name): getattr(task, name) for name in ("identity", "family", "repetition")
     }
-    if end is None:
-        return values
-    return {**values, "cost": _whole(end.cost), "seconds": end.seconds}
-
-
-def _whole(cost: float | None) -> float | None:
-    return int(cost) if cost is not None and float(cost).is_integer() else cost
-
-
-def _values(row: Row) -> Iterator[tuple[tuple[str, str], Any]]:
-    """Yield everything else of a row: its place, a part and a name, and the value."""
-    task, end = row.task, row.outcome
+    values["", "status"] = end.status if end else PLANNED
     parts = {"params": task.params, "solver": task.solver, "budget": task.budget, "plugins": task.plugins}
     if end is not None:
+        whole = end.cost is not None and float(end.cost).is_integer()
+        values |= {("", "cost"): int(end.cost or 0) if whole else end.cost, ("", "seconds"): end.seconds}
         parts |= {"detail": end.detail, "provenance": row.provenance or {}}
-    for part, values in parts.items():
-        for name, value in _flat(values):
-            yield (part, name), value
+    return values | {(part, name): value for part in parts for name, value in _flat(parts[part])}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -108,17 +91,6 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
-
-
-def _names(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return the name of the column of each place."""
-    order = [*PARTS]
-    names, taken = {}, {*COLUMNS}
-    for part, name in sorted(dict.fromkeys(places), key=lambda place: order.index(place[0])):
-        bare = part not in PREFIXED and name not in taken
-        names[part, name] = name if bare else f"{part}.{name}"
-        taken.add(name)
-    return names
 
 
 def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
@@ -162,16 +134,14 @@ def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
     names = dict.fromkeys(name for line in lines for name in line)
     if out.suffix == ".csv":
         with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
-            writer.writerow({name: csv_safe(name) for name in names})
-            writer.writerows({name: csv_safe(value) for name, value in line.items()} for line in lines)
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(map(csv_safe, names))
+            writer.writerows([csv_safe(line.get(name, "")) for name in names] for line in lines)
         return len(lines)
-    table = data_frame(
-        [{sanitize_json(name): sanitize_json(line.get(name)) for name in names} for line in lines]
-    )
+    cells = [{sanitize_json(name): sanitize_json(line.get(name)) for name in names} for line in lines]
     with replacing(out) as temporary:
         try:
-            table.to_parquet(temporary, index=False)
+            data_frame(cells).to_parquet(temporary, index=False)
         except ImportError as error:
             raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
         except (ValueError, TypeError, NotImplementedError) as error:
@@ -183,32 +153,28 @@ def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
 
 def _wide(row: Row, timing: bool) -> dict[str, Any]:
     """Return a row as columns, names of places joined by dots; without `timing`, only what the seed determines."""
-    task, end = row.task, row.outcome
-    columns: dict[str, Any] = {"identity": task.identity, "family": task.family}
-    for part in ("params", "solver", "budget"):
-        columns |= _flat(getattr(task, part), f"{part}.")
-    columns |= {"repetition": task.repetition, **dict(_flat(task.plugins, "plugins."))}
-    if end is None:
-        return columns | {"status": PLANNED}
-    columns |= {"status": end.status, "cost": _whole(end.cost)}
-    columns |= _flat(end.detail if timing else untimed(end.detail), "detail.")
-    if timing:
-        columns |= {"seconds": end.seconds, **dict(_flat(row.provenance or {}, "provenance."))}
+    columns = {}
+    for (part, name), value in _places(row).items():
+        timed = (part, name) == ("", "seconds") or part == "provenance"
+        if timing or not (timed or (part == "detail" and name not in untimed({name: value}))):
+            columns[f"{part}.{name}" if part else name] = value
     return columns
 
 
-def beside_cost(row: Row) -> dict[str, float]:
-    """The `bound` that is proved of a game that ended, and the `ratio` of its cost to that, if it solved."""
-    bound = _proved_bound(row.task) if row.outcome else None
-    if not bound or row.outcome is None:
-        return {}
-    if row.outcome.status != "solved" or not row.outcome.cost:
-        return {"bound": bound}
-    return {"bound": bound, "ratio": row.outcome.cost / bound}
+def beside(row: Row) -> dict[str, Any]:
+    """Return what is computed of a row: whether it is censored or tuning, the `bound` proved of a game, the `ratio`."""
+    values: dict[str, Any] = {"censored": row.censored, "tuning": row.task.tuning}
+    end = row.outcome
+    bound = _proved_bound(row.task) if end else None
+    if end and bound:
+        values["bound"] = bound
+        if end.status == "solved" and end.cost:
+            values["ratio"] = end.cost / bound
+    return values
 
 
 def _proved_bound(task: Task) -> float | None:
-    """The proven lower bound on the queries of a game, as `hardness sq play` prints it; None where none is proved.
+    """Return the proven lower bound on the queries of a game, as `hardness sq play` prints it; None where none is.
 
     Also None for a family that is not registered: what a file names is not imported to read its rows.
     """

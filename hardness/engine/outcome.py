@@ -75,6 +75,13 @@ class Table:
         counted = Counter(row.outcome.status for row in self.rows if row.outcome)
         return {status: counted[status] for status in STATUSES if counted[status]}
 
+    @property
+    def ended(self) -> str:
+        """How many trials ended, by status, in words."""
+        counts = self.counts()
+        by_status = ", ".join(f"{count} {status}" for status, count in counts.items()) or "none"
+        return f"{sum(counts.values())} of {len(self.rows)} trials ended ({by_status})"
+
 
 def outcome_of(error: BaseException, guard: float) -> Outcome:
     """The outcome of a trial that raised `error` under a guard of `guard` seconds."""

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from io import StringIO
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,7 @@ COLUMNS = ("identity", "status", "cost", "task", "detail")
 TIMES = ("seconds", "provenance")
 PLANNED = "planned"  # the status of a task that has not been run
 TIMED = ("reference_seconds",)  # of a detail, what is a time: no two runs agree on it
-TABLE_BYTES = 32 << 20
-SUMMARY_BYTES = 4 << 20
+TABLE_BYTES, SUMMARY_BYTES = 32 << 20, 4 << 20
 # What the rows of a study are about; the second part, where it is stated
 ABOUT, PART = ("study", "seed", "quick"), {"ray", "dim", "examples", "work"}
 
@@ -41,14 +39,14 @@ def untimed(detail: Mapping[str, Any]) -> dict[str, Any]:
 
 def dump(rows: Iterable[Row], out: Path, timing: bool = False) -> int:
     """Write rows to a file that `load` reads; return how many. `timing` adds seconds and provenance."""
-    count = 0
+    lines = [_cells(row, timing) for row in rows]
+    _write(out, [COLUMNS + TIMES * timing, *lines])
+    return len(lines)
+
+
+def _write(out: Path, lines: Iterable[Iterable[Any]]) -> None:
     with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS + TIMES * timing)
-        for row in rows:
-            writer.writerow(_cells(row, timing))
-            count += 1
-    return count
+        csv.writer(file, lineterminator="\n").writerows(lines)
 
 
 def _cells(row: Row, timing: bool) -> list[str]:
@@ -61,41 +59,40 @@ def _cells(row: Row, timing: bool) -> list[str]:
     return cells + [canonical(end.seconds), canonical(sanitize_json(row.provenance or {}))] * timing
 
 
+def _lines(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
+    """Return the cells of a CSV file, by column. Raises `InputError` for any that has not these columns."""
+    text = read_bounded(path, TABLE_BYTES)
+    try:
+        lines = csv.DictReader(StringIO(text.decode("utf-8"), newline=""))
+        if missing := {*columns} - {*(lines.fieldnames or ())}:
+            raise InputError(
+                f"{path} has no column {min(missing)}; give a {path.name} as `study report` writes it"
+            )
+        return [{name: cell or "" for name, cell in line.items() if name} for line in lines]
+    except (UnicodeError, csv.Error) as error:
+        raise InputError(f"cannot read {path}: {sanitize(error)}") from error
+
+
 def load(path: Path, provenance: Mapping[str, Any] | None = None) -> list[Row]:
     """Return the rows of a file that `dump` wrote; those that state no provenance get the one that is given.
 
     Raises `InputError` for any other file. A row states its task and the task's identity, so that a task that was
     changed on the way is found.
     """
-    try:
-        text = read_bounded(path, TABLE_BYTES).decode("utf-8")
-        lines = csv.DictReader(StringIO(text, newline=""))
-        if not set(COLUMNS) <= set(lines.fieldnames or ()):
-            raise InputError(
-                f"{path} has not the columns {', '.join(COLUMNS)}: `study merge` reads rows.csv as `study report` "
-                "writes it, and no table that `study export` made for other programs"
-            )
-        return [_row(line, path, number, provenance) for number, line in enumerate(lines, 2)]
-    except (UnicodeError, csv.Error) as error:
-        raise InputError(f"cannot read {path}: {sanitize(error)}") from error
-
-
-def _row(
-    line: Mapping[str, str | None], path: Path, number: int, provenance: Mapping[str, Any] | None
-) -> Row:
-    """Return the row of a line; every cell is checked."""
-    place = f"{path}, line {number}"
-    cells = {name: line[name] or "" for name in line if name}
-    cost, seconds, made = (
-        schemas.parse(cells[name], f"{place}: {name}") if cells.get(name) else absent
-        for name, absent in (("cost", None), ("seconds", 0.0), ("provenance", {}))
-    )
-    status = None if cells["status"] == PLANNED else cells["status"]
-    try:
-        row = checked(cells["identity"], cells["task"], status, cost, cells["detail"], seconds, made)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from error
-    return row if made or row.outcome is None else replace(row, provenance=provenance)
+    rows = []
+    for number, line in enumerate(_lines(path, COLUMNS), 2):
+        place = f"{path}, line {number}"
+        cost, seconds, made = (
+            schemas.parse(line[name], f"{place}: {name}") if line.get(name) else absent
+            for name, absent in (("cost", None), ("seconds", 0.0), ("provenance", {}))
+        )
+        status = None if line["status"] == PLANNED else line["status"]
+        try:
+            row = checked(line["identity"], line["task"], status, cost, line["detail"], seconds, made)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
+        rows.append(row if made or row.outcome is None else replace(row, provenance=provenance))
+    return rows
 
 
 def file_of(path: Path) -> Path:
@@ -114,16 +111,7 @@ def read(path: Path) -> Table:
     if file.suffix != ".csv":
         with Store(file) as store:
             return store.table()
-    about, commands, commits, provenance = _summary(file)
-    times = timings(file.with_name(TIMINGS))
-    rows = [_timed(row, times.get(row.task.identity, {})) for row in load(file, provenance)]
-    return Table(about, commands, rows, commits)
-
-
-def _summary(path: Path) -> tuple[dict[str, Any], list[str], list[str], dict[str, str]]:
-    """Return what the summary beside a file says: what its rows are about, commands, commits and provenance."""
-    beside = path.with_name(SUMMARY)
-    missing = f"{path} has no readable {SUMMARY} beside it, which says what the rows are about"
+    beside = file.with_name(SUMMARY)
     try:
         stated = schemas.parse(read_bounded(beside, SUMMARY_BYTES), str(beside))
         about = {name: stated[name] for name in (*ABOUT, *sorted(PART & stated.keys()))}
@@ -131,19 +119,49 @@ def _summary(path: Path) -> tuple[dict[str, Any], list[str], list[str], dict[str
             [sanitize(each) for each in stated.get(name, [])] for name in ("made_by", "commits")
         )
         provenance = stated.get("provenance", {"commit": commits[0]} if len(commits) == 1 else {})
-        return about, made_by, commits, {str(name): str(value) for name, value in provenance.items()}
-    except InputError as error:
-        raise InputError(f"{missing} ({error})") from error
-    except (LookupError, TypeError, AttributeError) as error:
-        raise InputError(f"{missing}; copy that of its page") from error
+        provenance = {str(name): str(value) for name, value in provenance.items()}
+    except (LookupError, TypeError, AttributeError, InputError) as error:
+        raise InputError(f"{file} has no readable {SUMMARY} beside it ({sanitize(error)})") from error
+    rows, timings = load(file, provenance), file.with_name(TIMINGS)
+    return Table(about, made_by, _timed(rows, timings) if timings.exists() else rows, commits)
+
+
+def _timed(rows: Iterable[Row], path: Path) -> list[Row]:
+    """Return rows with the times of a file that `dump_timings` wrote, where they state none themselves."""
+    times: dict[str, dict[str, float]] = {}
+    for line in _lines(path, ("identity", "seconds")):
+        known = {name: schemas.parse(line[name], str(path)) for name in ("seconds", *TIMED) if line.get(name)}
+        if not all(type(value) in (int, float) and value >= 0 for value in known.values()):
+            raise InputError(f"{path} holds seconds that are no times; send what the lab wrote")
+        times[line["identity"]] = known
+    timed = []
+    for row in rows:
+        if (end := row.outcome) is not None:
+            known = times.get(row.task.identity, {})
+            detail = {**{name: known[name] for name in TIMED if name in known}, **end.detail}
+            seconds = end.seconds or known.get("seconds", 0.0)
+            row = replace(row, outcome=replace(end, seconds=seconds, detail=detail))
+        timed.append(row)
+    return timed
+
+
+def dump_timings(rows: Iterable[Row], out: Path) -> None:
+    """Write the times of the trials that ended, by identity: what a file without times leaves out."""
+    ended = {row.task.identity: row.outcome for row in rows if row.outcome}
+    names = [name for name in TIMED if any(name in end.detail for end in ended.values())]
+    lines = [(key, f"{end.seconds:.3f}", *map(end.detail.get, names)) for key, end in ended.items()]
+    _write(out, [("identity", "seconds", *names), *lines])
 
 
 def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
-    """Write the union of the rows of one study and seed to the store `out`, whole; return the counts by status.
+    """Write the union of the rows of one study and seed to `out`, a store or a .csv file; return counts by status.
 
     A path is what `read` takes. Raises `InputError` as `union` does.
     """
     table = union(paths)
+    if out.suffix == ".csv":
+        dump(table.rows, out)
+        return table.counts()
     with replacing(out) as temporary:
         with Store(temporary, table.about) as store:
             store.made_by(*table.commands)
@@ -188,46 +206,3 @@ def _better(kept: Row | None, row: Row, path: Path) -> Row:
     if _cells(kept, timing=False) != _cells(row, timing=False):
         raise InputError(f"{path}: task {row.task.identity[:12]} ended otherwise in another file; not merged")
     return kept
-
-
-def _timed(row: Row, times: Mapping[str, float]) -> Row:
-    """Return a row with its times, where it states none itself."""
-    if row.outcome is None:
-        return row
-    measured = {name: value for name, value in times.items() if name != "seconds"}
-    detail = {**measured, **row.outcome.detail}
-    seconds = row.outcome.seconds or times.get("seconds", 0.0)
-    return replace(row, outcome=replace(row.outcome, seconds=seconds, detail=detail))
-
-
-def dump_timings(rows: Iterable[Row], out: Path) -> None:
-    """Write the times of the trials that ended, by identity: what a file without times leaves out."""
-    ended = {row.task.identity: row.outcome for row in rows if row.outcome}
-    names = [name for name in TIMED if any(name in outcome.detail for outcome in ended.values())]
-    with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("identity", "seconds", *names))
-        for identity, outcome in ended.items():
-            writer.writerow((identity, f"{outcome.seconds:.3f}", *map(outcome.detail.get, names)))
-
-
-def timings(path: Path) -> dict[str, dict[str, float]]:
-    """Return times by identity and name, as `dump_timings` wrote them; none where there is no such file.
-
-    Raises `InputError` for any other file.
-    """
-    if not path.exists():
-        return {}
-    try:
-        lines = csv.DictReader(StringIO(read_bounded(path, TABLE_BYTES).decode("utf-8"), newline=""))
-        times = {
-            line["identity"]: {name: float(line[name]) for name in ("seconds", *TIMED) if line.get(name)}
-            for line in lines
-        }
-    except (UnicodeError, csv.Error, LookupError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} is no table of identities and seconds ({sanitize(error)})") from error
-    if not all(0 <= value < inf for line in times.values() for value in line.values()):
-        raise InputError(f"{path} holds seconds that are no times; send what the lab wrote")
-    return times

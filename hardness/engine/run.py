@@ -3,14 +3,14 @@
 import multiprocessing
 import os
 import platform
+import re
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from io import StringIO
 from itertools import islice
@@ -23,7 +23,7 @@ from typing import Any
 from hardness import registry
 from hardness.engine.outcome import Outcome, Trial, outcome_of, run_trial
 from hardness.engine.pickled import pickle_by_value
-from hardness.engine.progress import Progress
+from hardness.engine.progress import LISTENERS, Progress
 from hardness.engine.store import Store
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, missing_extra
@@ -62,7 +62,7 @@ def run(
     progress: Progress | None = None,
     part: str = "",
 ) -> int:
-    """Run what the store lacks of `tasks`; returns how many trials that was.
+    """Run what the store lacks of `tasks`; return how many trials that was.
 
     `workers` processes (None: one a CPU; 0: this process), or the Dask cluster at `scheduler`. `guard` is the
     wall-clock limit of a trial in seconds; `seconds` predicts what a task takes, so that long ones start first. `part`
@@ -73,18 +73,21 @@ def run(
     done = store.done()
     # Longest first: a long trial that starts last would leave all other workers idle. Rows do not depend on it.
     missing = sorted((task for task in tasks if task.identity not in done), key=seconds, reverse=True)
-    progress = progress or Progress(StringIO())  # which nobody reads
     if not missing:
         return 0
-    work = forecast(missing, seconds)
-    started = 0 if scheduler is not None or workers == 0 else min(processes(workers), len(missing))
-    with signals(), single_threaded(workers != 0), progress.of(work, len(missing), part, started):
+    progress = progress or Progress(StringIO())  # which nobody reads
+    count = 0 if scheduler is not None or workers == 0 else min(processes(workers), len(missing))
+    with (
+        signals(),
+        single_threaded(workers != 0),
+        progress.of(forecast(missing, seconds), len(missing), part, count),
+    ):
         if scheduler is not None:
             ended = _on_cluster(missing, trial, root, guard, scheduler)
-        elif workers == 0:
-            ended = _serially(missing, trial, root, guard)
+        elif count:
+            ended = _in_pool(missing, trial, root, guard, count, progress)
         else:
-            ended = _in_pool(missing, trial, root, guard, started)
+            ended = _serially(missing, trial, root, guard)
         for task, outcome, note in ended:
             store.add(task, outcome, note)
             progress.advance(seconds(task), outcome.status)
@@ -138,59 +141,48 @@ def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> I
         yield task, outcome, provenance(root)
 
 
-def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Ran]:
+def _in_pool(
+    tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int, progress: Progress
+) -> Iterator[Ran]:
     """In processes that may die or hang without harm to the rest."""
     from pebble import ProcessPool
 
+    # A fork would inherit locks of threads and the state of libraries; a spawned process begins as on a cluster.
+    context = multiprocessing.get_context("spawn")
+    share = context.Value("d", 0.0)  # of the work of a trial, of whichever told last
     pool: Any = ProcessPool(
-        workers,
-        initializer=_begin,
-        initargs=(registry.pickled(),),
-        # A fork would inherit locks of threads and the state of libraries; a spawned process begins as on a cluster.
-        context=multiprocessing.get_context("spawn"),
+        workers, initializer=_begin, initargs=(registry.pickled(), share), context=context
     )
     finished: SimpleQueue[Any] = SimpleQueue()
-    waiting, running, deadlines = iter(tasks), dict[Any, Task](), dict[Any, float]()
+    waiting, running = iter(tasks), dict[Any, Task]()
+    job = partial(_job, trial, root, guard)
     try:
         while True:
             with _interrupts_blocked():  # the first task starts the workers
                 for task in islice(waiting, AHEAD * workers - len(running)):
-                    future = pool.schedule(_job, (trial, task.text, root, guard))
+                    future = pool.schedule(job, (task.text,), timeout=guard + GRACE_SECONDS)
                     running[future] = task
                     future.add_done_callback(finished.put)
             if not running:
                 return
-            _cancel_late(running, deadlines, guard + GRACE_SECONDS)
             try:
                 future = finished.get(timeout=CHECK_SECONDS)
             except Empty:
+                progress.within(share.value)
                 continue
-            task = running.pop(future)
-            deadlines.pop(future, None)
-            error = TimeoutError() if future.cancelled() else future.exception()
-            if isinstance(error, BrokenExecutor):
-                raise error
-            if error is None:
-                yield (task, *future.result())
-            else:
-                yield task, outcome_of(error, guard), provenance(root)
+            task, failure = running.pop(future), future.exception()
+            if isinstance(failure, BrokenExecutor):
+                raise failure
+            yield (
+                task,
+                *(future.result() if failure is None else (outcome_of(failure, guard), provenance(root))),
+            )
     # A worker died with no trial of its own: one that imports an unguarded script, say.
     except RuntimeError as error:
         raise InputError(BROKEN) from error
     finally:
         pool.stop()
         pool.join()
-
-
-def _cancel_late(running: Iterable[Any], deadlines: dict[Any, float], limit: float) -> None:
-    """Cancel what has run for more than `limit` seconds; the pool ends its process.
-
-    The pool's own limits compare the wall clock, and a step of that would end trials that had just begun.
-    """
-    now = time.monotonic()
-    for future in list(running):
-        if future.running() and now > deadlines.setdefault(future, now + limit):
-            future.cancel()
 
 
 @contextmanager
@@ -207,11 +199,12 @@ def _interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(pickles: Mapping[str, str]) -> None:
+def _begin(pickles: Mapping[str, str], share: Any) -> None:
     """Prepare a worker process, which ignores interrupts by now: the pool has seen to it."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     die_with_parent()
     registry.provide(pickles)
+    LISTENERS.append(lambda done: setattr(share, "value", done))
 
 
 def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ran]:
@@ -228,10 +221,10 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
     with client:
         for kind, name in {named for task in tasks for named in named_in(task)}:
             pickle_by_value(kind, name)
-        waiting, running, carried = iter(tasks), {}, registry.pickled()
+        job, waiting, running = partial(_job, trial, root, guard), iter(tasks), dict[Any, Task]()
 
         def submit(task: Task) -> Any:
-            future = client.submit(_job, trial, task.text, root, guard, carried, pure=False, retries=0)
+            future = client.submit(job, task.text, registry.pickled(), pure=False, retries=0)
             running[future] = task
             return future
 
@@ -242,16 +235,16 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
                 task, failure = running.pop(future), future.exception()
                 for following in islice(waiting, 1):
                     finished.add(submit(following))
-                if failure is None:
-                    yield (task, *future.result())
-                else:
-                    yield task, outcome_of(failure, guard), provenance(root)
+                yield (
+                    task,
+                    *(future.result() if failure is None else (outcome_of(failure, guard), provenance(root))),
+                )
         finally:
             client.cancel(list(running))
 
 
 def _job(
-    trial: Trial, text: str, root: int, guard: float, pickles: Mapping[str, str] | None = None
+    trial: Trial, root: int, guard: float, text: str, pickles: Mapping[str, str] | None = None
 ) -> tuple[Outcome, Mapping[str, Any]]:
     registry.provide(pickles or {})
     return run_trial(trial, Task.parse(text), root, guard), provenance(root)
@@ -281,24 +274,22 @@ def _commit() -> str | None:
     tree = Path(__file__).parents[2]
     if not (tree / ".git").exists():
         return None
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", tree, *words], capture_output=True, text=True, check=True).stdout
+
     try:
-        git = ["git", "-C", str(tree)]
-        commit = subprocess.run(
-            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True
-        )
-        changed = subprocess.run(
-            [*git, "status", "--porcelain", "hardness", "learner"], capture_output=True, text=True
+        commit, changed = (
+            git("rev-parse", "--short=12", "HEAD"),
+            git("status", "--porcelain", *registry.PACKAGES),
         )
     except (OSError, subprocess.CalledProcessError):
         return None
-    return commit.stdout.strip() + ("+" if changed.stdout else "")
+    return commit.strip() + ("+" if changed else "")
 
 
 def cpu() -> str:
     """The processor by name."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or "unknown")
+    info = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
+    return found[1].strip() if found else platform.processor() or "unknown"

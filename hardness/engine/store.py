@@ -3,13 +3,12 @@
 import json
 import sqlite3
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from hardness.engine.outcome import CRASHED, STATUSES, Outcome, Table
+from hardness.engine.outcome import CRASHED, Outcome, Table
 from hardness.engine.outcome import Row as Row
 from hardness.engine.task import Task, canonical
 from hardness.errors import InputError
@@ -18,7 +17,7 @@ from hardness.io.files import regular
 from hardness.io.texts import is_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
-VERSION, READ = 4, (2, 3, 4)  # stores of versions 2 and 3 are read and added to
+VERSION = 4
 STORE = "rows.db"  # in the folder of a study
 LOCK_WAIT_SECONDS = 30.0  # for another writer
 AGAIN = "move it away and run again, or take the rows of its page: `hardness study merge FOLDER/rows.csv --out F.db`"
@@ -57,6 +56,7 @@ class Store:
             raise InputError(f"cannot open {path}: {error}; name another --out") from error
         try:
             self._open(about)
+            self._check()
         except sqlite3.Error as error:
             self._db.close()
             # The disk, another writer
@@ -66,40 +66,55 @@ class Store:
         except BaseException:
             self._db.close()
             raise
+        if about is not None and self.about != json.loads(canonical(about)):
+            self._db.close()
+            raise InputError(
+                f"{path} holds {describe(self.about)}, not {describe(about)}; name another --out"
+            )
 
     def _open(self, about: Mapping[str, Any] | None) -> None:
+        """Make the tables where there are none. Raises `InputError` for a file that is no store."""
         self._db.execute("PRAGMA trusted_schema = OFF")
         if about is not None and not self._tables():
             # The journal survives kill -9 at any instruction; only a power cut could lose the last trials.
             self._write_ahead()
             self._db.execute("BEGIN IMMEDIATE")
             if not self._tables():  # another process may have been first
-                self._create(about)
+                for statement in TABLES.split(";"):
+                    self._db.execute(statement)
+                notes = [(key, canonical(value)) for key, value in about.items()]
+                self._db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", notes)
+                self._db.execute(f"PRAGMA application_id = {APPLICATION}")
+                self._db.execute(f"PRAGMA user_version = {VERSION}")
             self._db.execute("COMMIT")
         if not self._tables():  # another process is only just making it, or was killed before it had
             raise InputError(f"{self.path} is empty; run the study first")
         self._db.execute("PRAGMA synchronous = NORMAL")
-        if self._pragma("application_id") != APPLICATION or self._pragma("user_version") not in READ:
+        if (self._pragma("application_id"), self._pragma("user_version")) != (APPLICATION, VERSION):
             raise InputError(
                 f"{self.path} is not a store of studies, version {VERSION}: run the study into another --out"
             )
-        if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
-            raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
+
+    def _check(self) -> None:
+        """Read what the rows are about. Raises `InputError` if anything is damaged."""
         journal = Path(f"{self.path}-wal")
         whole = self.path.stat().st_size % self._pragma("page_size") == 0
-        if not (whole or (journal.exists() and journal.stat().st_size)):  # SQLite would read zeros
-            raise InputError(f"{self.path} is damaged (its last page is cut off); {AGAIN}")
-        if (check := self._pragma("quick_check(1)")) != "ok":
-            raise InputError(f"{self.path} is damaged ({sanitize(check)}); {AGAIN}")
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
         try:
+            if not (whole or (journal.exists() and journal.stat().st_size)):  # SQLite would read zeros
+                raise InputError("its last page is cut off")
+            if (check := self._pragma("quick_check(1)")) != "ok":
+                raise InputError(check)
+            if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
+                raise InputError("it holds views or triggers")
             notes = self._db.execute("SELECT key, value FROM meta")
             self.about = {str(key): schemas.parse(value, key) for key, value in notes}
+            # What may differ between two stores of the same rows is no part of what they are about.
+            self.commands = [sanitize(text) for text in self.about.pop(COMMANDS, [])]
             if not isinstance(self.about.get("study"), str):
                 raise InputError("it does not say which study its rows are of")
-            if self._db.execute(
-                "SELECT 1 FROM trials WHERE identity NOT IN (SELECT identity FROM plan)"
-            ).fetchone():
+            lost = "SELECT 1 FROM trials WHERE identity NOT IN (SELECT identity FROM plan)"
+            if self._db.execute(lost).fetchone():
                 raise InputError("a trial is of no task that was planned")
             for _ in self.rows():  # every row is checked
                 pass
@@ -107,27 +122,12 @@ class Store:
             raise InputError(f"{self.path} is damaged ({sanitize(error)}); {AGAIN}") from error
         finally:
             self._db.execute("COMMIT")
-        # What may differ between two stores of the same rows is no part of what they are about.
-        commands = self.about.pop(COMMANDS, [])
-        self.commands = [sanitize(text) for text in commands] if isinstance(commands, list) else []
-        if about is not None and self.about != json.loads(canonical(about)):
-            raise InputError(
-                f"{self.path} holds {describe(self.about)}, not {describe(about)}; name another --out"
-            )
 
     def _pragma(self, name: str) -> Any:
         return self._db.execute(f"PRAGMA {name}").fetchone()[0]
 
     def _tables(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-
-    def _create(self, about: Mapping[str, Any]) -> None:
-        for statement in TABLES.split(";"):
-            self._db.execute(statement)
-        notes = [(key, canonical(value)) for key, value in about.items()]
-        self._db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", notes)
-        self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-        self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     def _write_ahead(self) -> None:
         """Keep a journal. Here SQLite itself does not wait for another process that makes the same store."""
@@ -170,23 +170,22 @@ class Store:
                 self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", note)
             self.commands = known
 
-    def plan(self, tasks: Iterable[Task]) -> None:
-        """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
+    def plan(self, tasks: Iterable[Task]) -> int:
+        """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read.
+
+        Rows that ask the same of another version of a plug-in are forgotten; returns how many trials that were.
+        """
         tasks = list(tasks)
         if odd := next((task.text for task in tasks if not is_sanitized(task.text)), None):
             raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(odd)}")
-        rows = ((bytes.fromhex(task.identity), task.text) for task in tasks)
-        with self._transaction():
-            self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
-
-    def supersede(self, tasks: Iterable[Task]) -> int:
-        """Forget rows that ask the same as one of `tasks` of another version of a plug-in; returns how many trials."""
         now = {task.question: task.identity for task in tasks if task.plugins}
         planned = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
         old = [(bytes.fromhex(t.identity),) for t in planned if now.get(t.question, t.identity) != t.identity]
+        rows = ((bytes.fromhex(task.identity), task.text) for task in tasks)
         with self._transaction():
             forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
             self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
+            self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
         return max(forgotten, 0)
 
     def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
@@ -214,11 +213,8 @@ class Store:
         return {identity.hex() for (identity,) in self._db.execute("SELECT identity FROM trials")}
 
     def counts(self) -> dict[str, int]:
-        """Trials by status, in the order of `STATUSES`; statuses without a trial are absent."""
-        counted = Counter(
-            dict(self._db.execute("SELECT status, count(*) FROM trials GROUP BY status").fetchall())
-        )
-        return {status: counted[status] for status in STATUSES if counted[status]}
+        """Return the number of trials by status, in the order of `STATUSES`."""
+        return self.table().counts()
 
     def table(self) -> Table:
         """Return all rows, with what they are about."""

@@ -9,8 +9,8 @@ table and figure used. The title is the claim. Nothing else is filled in: no con
 import json
 import re
 import string
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,59 +25,37 @@ from hardness.report import plots
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 ARTICLE = "README.md"  # which a forge and the site show
 PICTURE = re.compile(r"!\[([^\]]*)\]\(([\w-]+)\.svg\)")
 
 
-@dataclass(frozen=True)
-class Article:
-    """A filled page, with the numbers and figures that it shows."""
-
-    title: str
-    text: str
-    numbers: Mapping[str, Any]
-    figures: "Mapping[str, Figure]"
-
-    @property
-    def pictures(self) -> list[dict[str, str]]:
-        """Return the file and the alternative text of each figure, in the order of the page."""
-        return [{"file": f"{name}.svg", "alt": alt} for alt, name in PICTURE.findall(self.text)]
-
-
-def make(study: Study, table: Table) -> Article:
-    """Return the article of rows. Raises `InputError` for a page and numbers that do not fit each other."""
-    assert study.page is not None
-    assert study.numbers is not None
-    rows = frame(table.rows)
-    numbers = plain(study.numbers(rows))
-    tables = study.tables(rows) if study.tables else {}
-    with plots.style():
-        figures = study.figures(rows) if study.figures else {}
-    text = fill(study.page.read_text(encoding="utf-8"), numbers, tables, study.page.name)
-    shown = [name for _, name in PICTURE.findall(text)]
-    if odd := sorted({*shown} ^ {*figures}):
-        raise InputError(f"{study.page.name}: figure {odd[0]} is shown and not made, or made and not shown")
-    title = text.partition("\n")[0].removeprefix("# ").strip()
-    return Article(title, f"{text.rstrip()}\n\n{_origin(table)}\n", numbers, figures)
-
-
 def write(study: Study, table: Table, folder: Path, pdf: bool = False) -> str:
     """Write article, figures, rows and summary of a study into `folder`; return the title.
 
-    A function of the rows: the same rows give the same bytes. `pdf` writes every figure as PDF as well.
+    A function of the rows: the same rows give the same bytes. `pdf` writes every figure as PDF as well. Raises
+    `InputError` for a page and numbers that do not fit each other, before anything is written.
     """
-    article = make(study, table)
-    for name, figure in article.figures.items():
+    assert study.page is not None
+    assert study.numbers is not None
+    rows, page = frame(table.rows), study.page.name
+    numbers = plain(study.numbers(rows))
+    with plots.style():
+        figures = study.figures(rows) if study.figures else {}
+    tables = study.tables(rows) if study.tables else {}
+    text = fill(study.page.read_text(encoding="utf-8"), numbers, tables, page)
+    shown = [{"file": f"{name}.svg", "alt": alt} for alt, name in PICTURE.findall(text)]
+    if odd := sorted({each["file"] for each in shown} ^ {f"{name}.svg" for name in figures}):
+        raise InputError(f"{page}: figure {odd[0]} is shown and not made, or made and not shown")
+    for name, figure in figures.items():
         for kind in ("svg", "pdf") if pdf else ("svg",):
             with replacing(folder / f"{name}.{kind}") as temporary:
                 temporary.write_bytes(plots.saved(figure, name, kind))
+    title = text.partition("\n")[0].removeprefix("# ").strip()
     write_rows(study, table, folder)
-    parts = {"verdict": article.title, "figures": article.pictures, "numbers": article.numbers}
-    write_summary(study, table, folder, **parts)
-    write_text(folder / ARTICLE, article.text)
-    return article.title
+    write_summary(study, table, folder, verdict=title, figures=shown, numbers=numbers)
+    write_text(folder / ARTICLE, f"{text.rstrip()}\n\n{_origin(table)}\n")
+    return title
 
 
 def write_rows(study: Study, table: Table, folder: Path) -> None:
@@ -107,14 +85,11 @@ def write_summary(study: Study, table: Table, folder: Path, **parts: Any) -> Non
 
 def origins(table: Table) -> dict[str, list[str]]:
     """Return every field of the rows' provenance with its values, the most frequent first."""
-    counted: dict[str, dict[str, int]] = {}
+    counted: dict[str, Counter[str]] = {}
     for row in table.rows:
         for name, value in (row.provenance or {}).items():
-            values = counted.setdefault(name, {})
-            values[str(value)] = values.get(str(value), 0) + 1
-    return {
-        name: sorted(values, key=lambda value: (-values[value], value)) for name, values in counted.items()
-    }
+            counted.setdefault(name, Counter())[str(value)] += 1
+    return {name: sorted(values, key=lambda each: (-values[each], each)) for name, values in counted.items()}
 
 
 def _origin(table: Table) -> str:
@@ -155,18 +130,17 @@ class _Filling(string.Formatter):
 
     def __init__(self, page: str) -> None:
         self.page = page
-        self.used: set[tuple[str, ...]] = set()
+        self.used: set[str] = set()
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        path = tuple(field_name.replace("]", "").split("["))
-        self.used.add(path)
+        self.used.add(field_name)
         value: Any = kwargs
-        for key in path:
-            try:
+        try:
+            for key in field_name.replace("]", "").split("["):
                 value = value[int(key)] if isinstance(value, list) else value[key]
-            except (LookupError, TypeError, ValueError) as error:
-                raise InputError(f"{self.page}: there is no number {{{field_name}}}") from error
-        return value, path[0]
+        except (LookupError, TypeError, ValueError) as error:
+            raise InputError(f"{self.page}: there is no number {{{field_name}}}") from error
+        return value, field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
         try:
@@ -195,27 +169,24 @@ def fill(
     filling = _Filling(page)
     try:
         filled = filling.vformat(text, (), known)
+    except InputError:
+        raise
     except ValueError as error:  # a brace without its other half
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{page}: {error}; a brace that is none is written twice") from error
-    for path in _leaves(known):
-        if path not in filling.used:
-            name = path[0] + "".join(f"[{key}]" for key in path[1:])
-            raise InputError(f"{page}: number {{{name}}} is not used; show it or drop it")
+    for name, value in known.items():
+        for place in _places(value, name):
+            if place not in filling.used:
+                raise InputError(f"{page}: number {{{place}}} is not used; show it or drop it")
     return filled
 
 
-def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the way to every number."""
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _leaves(item, (*path, key))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _leaves(item, (*path, str(i)))
-    else:
-        yield path
+def _places(value: Any, place: str) -> Iterator[str]:
+    """Yield every number of a value, as a placeholder names it."""
+    if not isinstance(value, Mapping | list):
+        yield place
+        return
+    for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
+        yield from _places(item, f"{place}[{key}]")
 
 
 def markdown(table: "pd.DataFrame") -> str:

@@ -8,7 +8,7 @@ from hardness.engine.frames import PARTS
 from hardness.engine.outcome import CENSORED
 from hardness.errors import InputError, unknown
 from hardness.report import plots
-from hardness.statistics import Median, median, median_interval
+from hardness.statistics import median, median_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,31 +16,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = ("x", "y")
-DESIGN = {PARTS[part] for part in ("params", "solver", "budget")}
 PRICED = ("cost", "ratio")  # columns that only a run has that solved, or that a budget or a time limit ended
 COLORS = 7  # of the style; further lines have them again, dotted
 MOST_LINES = 2 * COLORS
 MOST_TICKS = 12
-SPREAD = 8.0  # points from the leftmost to the rightmost bar at the same x
-BOUND = "#69696a"
 
 
 def design(rows: "pd.DataFrame") -> list[str]:
     """Return the columns that tell cells apart: family, parameters, solver and budget, where rows differ in them."""
     meanings: Mapping[str, str] = rows.attrs["columns"]
-    names = [name for name in rows if name == "family" or meanings[name] in DESIGN]
+    parts = {PARTS[part] for part in ("params", "solver", "budget")}
+    names = [name for name in rows if name == "family" or meanings[name] in parts]
     return [name for name in names if rows[name].map(printed).nunique() > 1]
-
-
-def without_implied(rows: "pd.DataFrame", names: Sequence[str], implied: Sequence[str]) -> list[str]:
-    """Return the columns `names` without those of `implied` that follow from the rest, tried in the order given."""
-    shown, kept = rows[[*names]].map(printed), [*names]
-    cells = len(shown.drop_duplicates())
-    for name in implied:
-        rest = [each for each in kept if each != name]
-        if rest and len(shown[rest].drop_duplicates()) == cells:
-            kept = rest
-    return kept
 
 
 def select(rows: "pd.DataFrame", where: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
@@ -83,43 +70,43 @@ def chart(
     `rows` are those of `hardness.rows`; those without a value in one of the columns are left out. A bar is an interval
     of order statistics that holds the median with a probability of at least .95; of fewer than six runs it goes from
     the smallest to the largest. A hollow triangle with an arrow is a median that is only known to be larger, because a
-    budget or a time limit ended this many runs; a bar with a triangle at its top is open above for the same reason. For
-    `cost` and `ratio` only runs count that solved or were ended so. The proved bound on the queries of games, where
-    rows have one, is a dashed line. `log` names the axes that have a logarithmic scale.
+    budget or a time limit ended this many runs. For `cost` and `ratio` only runs count that solved or were ended so.
+    `log` names the axes that have a logarithmic scale.
 
     Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms that do not exist.
     """
     for name in (x, y, *by):
         check_column(rows, name)
-    for axis in log:
-        if axis not in AXES:
-            raise unknown("axis", axis, AXES)
     kept = _counted(rows, x, y, by)
-    lines = dict(_grouped(kept, by))
+    lines = _lines(kept, by)
     if len(lines) > MOST_LINES:
         raise InputError(
             f"--by {','.join(by)} makes {len(lines)} lines, more than {MOST_LINES}; choose some of them with --where"
         )
-    places = _places(kept[x])
-    for axis, name, values in (("x", x, [*places.values()]), ("y", y, kept[y])):
-        if axis in log and (min(values) <= 0 or (axis == "x" and not is_numeric(kept[x]))):
+    shown, numeric = {*kept[x].map(printed)}, is_numeric(kept[x])
+    # Words stand at their place in their order
+    order = sorted(shown, key=float if numeric else str)
+    places = {text: float(text) if numeric else float(i) for i, text in enumerate(order)}
+    for axis in log:
+        if axis not in AXES:
+            raise unknown("axis", axis, AXES)
+        values = kept[y] if axis == "y" else [*places.values()]
+        if min(values) <= 0 or (axis == "x" and not numeric):
+            name = y if axis == "y" else x
             raise InputError(f"column {name} holds values without a logarithm; leave {axis} out of --log")
     with plots.style():
         figure, axes = plots.panels(height=4.0)
-        axes.set(xlabel=x, ylabel=f"median {y}")
+        axes.set(xlabel=x, ylabel=f"median {y}", **{f"{axis}scale": "log" for axis in log})
         axes.margins(y=0.08)  # room for arrows
-        for axis, scale in (("x", axes.set_xscale), ("y", axes.set_yscale)):
-            if axis in log:
-                scale("log")
         ends = []
-        dashes = ["-", ":"] if is_numeric(kept[x]) else ["none", "none"]  # words have no order to join
         for i, (label, group) in enumerate(lines.items()):
-            shift = SPREAD * (i / (len(lines) - 1) - 0.5) if len(lines) > 1 else 0.0
-            ends.append((_line(axes, group, places, (x, y), shift, dashes[i // COLORS]), label))
+            style = ("-", ":")[i // COLORS] if numeric else "none"  # words have no order to join
+            cells = {places[text]: cell for text, cell in group.groupby(group[x].map(printed))}
+            ends.append((_line(axes, dict(sorted(cells.items())), y, style), label))
+        if not numeric or len(places) <= MOST_TICKS:
+            axes.set_xticks([*places.values()], [*places], rotation=30 if sum(map(len, places)) > 60 else 0)
+            axes.set_xticks([], minor=True)
         axes.autoscale_view()
-        if y == "cost" and "bound" in kept:
-            ends += _bounds(axes, lines, places, x)
-        _ticks(axes, places, numeric=is_numeric(kept[x]))
         plots.label_ends(axes, [(line, label) for line, label in ends if label])
     return figure
 
@@ -141,96 +128,38 @@ def _counted(rows: "pd.DataFrame", x: str, y: str, by: Sequence[str]) -> "pd.Dat
     return kept
 
 
-def _grouped(rows: "pd.DataFrame", by: Sequence[str]) -> "list[tuple[str, pd.DataFrame]]":
-    """Return the rows of every line and its label, in the order of their values."""
+def _lines(rows: "pd.DataFrame", by: Sequence[str]) -> "dict[str, pd.DataFrame]":
+    """Return the rows of every line by its label, in the order of their values."""
     if not by:
-        return [("", rows)]
-    keys = rows[list(by)].map(printed)
-    for name in by:
-        if is_numeric(rows[name]):
-            keys[name] = f"{name} " + keys[name]
-    groups = rows.groupby([keys[name] for name in by])
-    labels = {", ".join(key): group for key, group in groups}
-    if all(is_numeric(rows[name]) for name in by):
-        first = {label: [float(group[name].iloc[0]) for name in by] for label, group in labels.items()}
-        return sorted(labels.items(), key=lambda item: first[item[0]])
-    return [*labels.items()]
+        return {"": rows}
+    labels = {}
+    for values, group in rows.groupby([rows[name].map(_sortable) for name in by]):
+        texts = [printed(value) for _, value in values]
+        named = [
+            f"{name} {text}" if is_numeric(rows[name]) else text for name, text in zip(by, texts, strict=True)
+        ]
+        labels[", ".join(named)] = group
+    return labels
 
 
-def _places(column: "pd.Series[Any]") -> dict[str, float]:
-    """Return where each value of x stands: at itself, or, if x holds words, at its place in their order."""
-    shown = sorted({printed(value) for value in column})
-    if is_numeric(column):
-        return {text: float(text) for text in sorted(shown, key=float)}
-    return {text: float(i) for i, text in enumerate(shown)}
-
-
-def _line(
-    axes: "Axes",
-    rows: "pd.DataFrame",
-    places: Mapping[str, float],
-    names: tuple[str, str],
-    shift: float,
-    dashes: str,
-) -> Any:
-    """Draw the medians of a line, with bars moved by `shift` points to the right; return the line."""
-    from matplotlib.transforms import ScaledTranslation
-
-    x, y = names
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    moved = axes.transData + ScaledTranslation(shift / 72, 0, figure.dpi_scale_trans)
-    cells = {places[text]: cell for text, cell in rows.groupby(rows[x].map(printed))}
-    at = sorted(cells)
-    middles = {place: _median(cells[place], y) for place in at}
-    (line,) = axes.plot(at, [middles[place].value for place in at], linestyle=dashes)
+def _line(axes: "Axes", cells: "Mapping[float, pd.DataFrame]", y: str, style: str) -> Any:
+    """Draw the medians of a line and their intervals; return the line."""
+    censored = {at: [bool(cut) and y in PRICED for cut in cell["censored"]] for at, cell in cells.items()}
+    middles = {at: median([*cell[y]], censored[at]) for at, cell in cells.items()}
+    (line,) = axes.plot([*cells], [middle.value for middle in middles.values()], linestyle=style)
     color = line.get_color()
-    for place in at:
-        low, high, is_open = median_interval([*cells[place][y]], _censored(cells[place], y))
+    for at, cell in cells.items():
+        low, high, _ = median_interval([*cell[y]], censored[at])
         if high > low:
-            axes.plot([place, place], [low, high], "-", color=color, linewidth=1, marker="", transform=moved)
-            axes.update_datalim([(place, low), (place, high)])  # what is moved does not count by itself
-        if is_open and high > middles[place].value:
-            axes.plot([place], [high], "^", color=color, markersize=4, transform=moved)
-        if middles[place].bound:
-            plots.bound(axes, place, middles[place].value, color)
+            axes.plot([at, at], [low, high], "-", color=color, linewidth=1, marker="")
+        if middles[at].bound:
+            plots.bound(axes, at, middles[at].value, color)
     return line
 
 
-def _censored(rows: "pd.DataFrame", y: str) -> "Sequence[bool]":
-    return [bool(value) and y in PRICED for value in rows["censored"]]
-
-
-def _median(rows: "pd.DataFrame", y: str) -> Median:
-    return median([*rows[y]], _censored(rows, y))
-
-
-def _bounds(
-    axes: "Axes", lines: "Mapping[str, pd.DataFrame]", places: Mapping[str, float], x: str
-) -> list[tuple[Any, str]]:
-    """Draw the proved bounds that are one number at every x, each once; return their lines and labels."""
-    drawn: dict[tuple[tuple[float, float], ...], str] = {}
-    for label, rows in lines.items():
-        known = rows[rows["bound"].notna()]
-        cells = known.groupby(known[x].map(printed))["bound"]
-        if len(known) and (cells.nunique() == 1).all():
-            curve = tuple(sorted((places[text], float(value)) for text, value in cells.first().items()))
-            drawn[curve] = "proved bound" if curve in drawn else f"proved bound, {label}".removesuffix(", ")
-    ends = []
-    for curve, label in drawn.items():
-        (line,) = axes.plot(*zip(*curve, strict=True), "--", color=BOUND, marker="", linewidth=1.2)
-        ends.append((line, label))
-    return ends
-
-
-def _ticks(axes: "Axes", places: Mapping[str, float], numeric: bool) -> None:
-    """Label the values of x, where they are words or few."""
-    if numeric and len(places) > MOST_TICKS:
-        return
-    axes.set_xticks([*places.values()], [*places])
-    axes.set_xticks([], minor=True)
-    if not numeric and sum(map(len, places)) > 60:
-        axes.tick_params("x", labelrotation=30)
+def _sortable(value: Any) -> tuple[float, Any]:
+    """Return a value so that numbers come first, by size, and everything else as it is printed."""
+    return (float(value), value) if isinstance(value, Real) else (float("inf"), printed(value))
 
 
 def is_numeric(column: "pd.Series[Any]") -> bool:

@@ -8,7 +8,7 @@ import base64
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardness.engine.frames import PARTS, frame
 from hardness.engine.outcome import CENSORED, Table
@@ -16,7 +16,6 @@ from hardness.engine.plugins import SOLVERS
 from hardness.engine.study import Study
 from hardness.io.files import write_text
 from hardness.report import article, chart, plots
-from hardness.report.chart import design, without_implied
 from hardness.statistics import median
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 PAGE = "index.html"
 SHOWN = 1000  # rows of the last table; rows.csv has all
 PRINTED = 40  # cells in a terminal
-LINES = 10  # of the figure, those with the most points; each may have a proved bound, and all have labels
+LINES = 10  # of the figure, those with the most points: all have labels
 STYLE = """
 :root { color-scheme: light dark }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
@@ -38,7 +37,7 @@ section div { overflow-x: auto }
 
 def write(study: Study, table: Table, folder: Path) -> str:
     """Write dashboard, rows and summary into `folder`; return one line: how many trials ended, and how."""
-    line = f"{study.name}: {_counted(table)}"
+    line = f"{study.name}: {table.ended}"
     parts = {
         "Trials": _listed({status: f"{count:,}" for status, count in table.counts().items()}),
         **_measured(frame(table.rows)),
@@ -62,14 +61,8 @@ def write(study: Study, table: Table, folder: Path) -> str:
     return line
 
 
-def _counted(table: Table) -> str:
-    counts = table.counts()
-    ended = ", ".join(f"{count} {status}" for status, count in counts.items()) or "none"
-    return f"{sum(counts.values())} of {len(table.rows)} trials ended ({ended})"
-
-
 def _measured(rows: "pd.DataFrame") -> dict[str, str]:
-    """Return cells, figure and rows as HTML by their titles; none where no trial has a cost."""
+    """Return cells, figure and rows as HTML by their titles; no cells and no figure where no trial has a cost."""
     if rows.empty:
         return {}
     shown = {"Rows": _table(rows.drop(columns=["identity"]).head(SHOWN))}
@@ -80,12 +73,7 @@ def _measured(rows: "pd.DataFrame") -> dict[str, str]:
     image = (
         f'<img alt="Median cost by cell, as in the table of cells" src="data:image/svg+xml;base64,{drawn}">'
     )
-    flat = cells.assign(
-        median=cells["median"].map(str),
-        smallest=[at.low for at in cells["median"]],
-        largest=[at.high for at in cells["median"]],
-    )
-    return {"Median cost": image, "Cells": _table(flat), **shown}
+    return {"Median cost": image, "Cells": _table(cells.map(str)), **shown}
 
 
 def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
@@ -95,33 +83,28 @@ def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    ended = rows[~rows["tuning"] & (rows["status"] != "planned")]
-    if "cost" not in ended:
-        return pd.DataFrame()
-    names, lines = without_implied(rows, design(rows), ["kind", "online"]), []
-    keys = ended[names].astype(object).where(ended[names].notna(), "").map(_hashable)
-    groups = ended.groupby([keys[name] for name in names], sort=False) if names else [((), ended)]
-    for key, cell in groups:
+    ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []
+    names = [name for name in chart.design(rows) if name not in ("kind", "online")] or ["family"]
+    for key, cell in ended.groupby([ended[name].map(chart.printed) for name in names], sort=False):
         counted = _priced(cell)
         if len(counted):
             middle = median(counted["cost"].astype(float), counted["censored"].astype(bool))
+            ends = {"smallest": middle.low, "largest": middle.high}
             counts = {"runs": len(cell), "solved": middle.solved, "other": len(cell) - middle.runs}
-            lines.append({**dict(zip(names, key, strict=True)), "median": middle, **counts})
+            lines.append({**dict(zip(names, key, strict=True)), "median": middle, **ends, **counts})
     return pd.DataFrame(lines)
 
 
 def medians(table: Table) -> list[str]:
     """Return the cells as lines of text: their median costs, runs and solved runs. The first `PRINTED` cells."""
-    cells = cells_of(frame(table.rows)).drop(columns="other", errors="ignore")
+    cells = cells_of(frame(table.rows)).drop(columns=["smallest", "largest", "other"], errors="ignore")
     return [] if cells.empty else cells.head(PRINTED).to_string(index=False).splitlines()
 
 
 def _priced(rows: "pd.DataFrame") -> "pd.DataFrame":
+    if "cost" not in rows:
+        return rows.head(0)
     return rows[rows["status"].isin(["solved", *CENSORED]) & rows["cost"].notna()]
-
-
-def _hashable(value: Any) -> Any:
-    return str(value) if isinstance(value, list | dict) else value
 
 
 def drawing(rows: "pd.DataFrame") -> bytes:
@@ -134,13 +117,11 @@ def drawing(rows: "pd.DataFrame") -> bytes:
     names = _telling(rows)
     numeric = [name for name in names if chart.is_numeric(rows[name]) and rows[name].notna().all()]
     across = max(numeric, key=lambda name: rows[name].nunique(), default="family")
-    others = rows[[name for name in names if name != across]]
-    shown = others.map(chart.printed)
-    for name in others:
-        if chart.is_numeric(others[name].dropna()):
-            shown[name] = shown[name].map(lambda text, name=name: text and f"{name} {text}")
-    lines = [", ".join(filter(None, values)) for values in shown.itertuples(index=False)]
-    rows = rows.assign(line=lines)
+    shown = rows[[name for name in names if name != across]].map(chart.printed)
+    for name in shown:
+        if chart.is_numeric(rows[name].dropna()):
+            shown[name] = (f"{name} " + shown[name]).where(shown[name] != "", "")
+    rows = rows.assign(line=[", ".join(filter(None, values)) for values in shown.itertuples(index=False)])
     points = rows.groupby("line")[across].nunique()
     longest = points.nlargest(LINES).index
     scale = ["y"] if (rows["cost"] > 0).all() else []
@@ -151,19 +132,18 @@ def drawing(rows: "pd.DataFrame") -> bytes:
 
 
 def _telling(rows: "pd.DataFrame") -> list[str]:
-    """Return the columns that tell cells apart, without those that follow from others: budgets and numbers first."""
+    """Return the columns that tell cells apart, without those that follow from others; budgets are left out first."""
     meanings: Mapping[str, str] = rows.attrs["columns"]
-    names = design(rows)
-
-    def rank(name: str) -> int:
-        if meanings[name] != PARTS["solver"]:
-            return 0 if meanings[name] == PARTS["budget"] else 2
-        return (
-            1 if chart.is_numeric(rows[name].dropna()) else 3
-        )  # a tuned rate follows from heads; a name stays
-
-    implied = sorted((name for name in names if name not in ("family", *SOLVERS)), key=rank)
-    return without_implied(rows, names, implied)
+    order = [PARTS[part] for part in ("budget", "solver", "params")]
+    kept = chart.design(rows)
+    shown = rows[kept].map(chart.printed)
+    cells = len(shown.drop_duplicates())
+    implied = [name for name in kept if name not in ("family", *SOLVERS)]
+    for name in sorted(implied, key=lambda name: order.index(meanings[name])):
+        rest = [each for each in kept if each != name]
+        if rest and len(shown[rest].drop_duplicates()) == cells:
+            kept = rest
+    return kept
 
 
 def _table(rows: "pd.DataFrame") -> str:

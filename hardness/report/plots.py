@@ -61,14 +61,13 @@ def label_ends(axes: "Axes", labels: "Sequence[tuple[Line2D, str]]", apart: floa
     assert figure is not None
     figure.draw_without_rendering()
     ends = [(tuple(np.asarray(line.get_xydata())[-1]), line, text) for line, text in labels]
-    points = 72 / figure.dpi
-    heights = [axes.transData.transform(end)[1] * points for end, _, _ in ends]
+    heights = [axes.transData.transform(end)[1] * 72 / figure.dpi for end, _, _ in ends]
     order = sorted(range(len(ends)), key=lambda i: heights[i])
     for i, height in zip(order, _spread([heights[i] for i in order], apart), strict=True):
-        (x, y), line, text = ends[i]
+        end, line, text = ends[i]
         axes.annotate(
             text,
-            (x, y),
+            end,
             (7, height - heights[i]),
             textcoords="offset points",
             va="center",
@@ -85,20 +84,16 @@ def _spread(heights: Sequence[float], apart: float) -> list[float]:
     [-4.5, 5.5, 30.0]
     """
     groups: list[list[float]] = []
+
+    def bottom(group: list[float]) -> float:
+        return sum(group) / len(group) - apart * (len(group) - 1) / 2
+
     for height in heights:
         groups.append([height])
-        while len(groups) > 1 and _top(groups[-2], apart) + apart > _bottom(groups[-1], apart):
+        while len(groups) > 1 and bottom(groups[-2]) + apart * len(groups[-2]) > bottom(groups[-1]):
             last = groups.pop()
             groups[-1] += last
-    return [_bottom(group, apart) + apart * i for group in groups for i in range(len(group))]
-
-
-def _bottom(group: Sequence[float], apart: float) -> float:
-    return sum(group) / len(group) - apart * (len(group) - 1) / 2
-
-
-def _top(group: Sequence[float], apart: float) -> float:
-    return _bottom(group, apart) + apart * (len(group) - 1)
+    return [bottom(group) + apart * i for group in groups for i in range(len(group))]
 
 
 def saved(figure: "Figure", name: str, kind: Kind = "svg") -> bytes:
@@ -108,17 +103,10 @@ def saved(figure: "Figure", name: str, kind: Kind = "svg") -> bytes:
     stream = BytesIO()
     with style(), mpl.rc_context({"svg.hashsalt": name}):
         figure.savefig(stream, format=kind, metadata=dict.fromkeys(UNDATED[kind]))
-    return _counted(stream.getvalue().decode(), name).encode() if kind == "svg" else stream.getvalue()
-
-
-def _counted(svg: str, name: str) -> str:
-    """Return an SVG whose identifiers are numbers after `name`.
-
-    Those of matplotlib are hashes of places to their last bit, which differs between processors.
-
-    >>> _counted('<path id="m3594aed568"/><use href="#m3594aed568"/>', "costs")
-    '<path id="costs-1"/><use href="#costs-1"/>'
-    """
+    if kind != "svg":
+        return stream.getvalue()
+    # Identifiers of matplotlib are hashes of places to their last bit, which differs between processors: number them.
+    svg = stream.getvalue().decode()
     hashes = dict.fromkeys(re.findall(r'id="([a-z][0-9a-f]{10})"', svg))
     names = {identity: f"{name}-{i}" for i, identity in enumerate(hashes, 1)}
-    return re.sub(r"\b[a-z][0-9a-f]{10}\b", lambda match: names.get(match[0], match[0]), svg)
+    return re.sub(r"\b[a-z][0-9a-f]{10}\b", lambda match: names.get(match[0], match[0]), svg).encode()

@@ -156,7 +156,6 @@ def ray(
     folder = Path(out) if out is not None else folder_of(ratio)
     tasks = tasks_at(places_of(heads, ratio), [name for name, _ in names], prints=prints)
     with Store(folder / STORE, about_of(seed, ratio)) as store:
-        store.supersede(tasks)
         store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={[name for name, _ in names]})")
         run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, progress=Progress())
         dashboard.write(STUDY, store.table(), folder)

@@ -1,6 +1,5 @@
 """The engine: the same rows on every engine, and a status for everything that can happen to a trial."""
 
-import itertools
 import os
 import time
 from pathlib import Path
@@ -149,13 +148,6 @@ def test_workers_import_no_data_frames(tmp_path: Path) -> None:
     modules = ends(tmp_path / "rows.db")[0].detail["modules"]
     assert "hardness.engine.run" in modules
     assert not {"pandas", "galois"} & set(modules)
-
-
-def test_a_step_of_the_wall_clock_ends_no_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = itertools.count(time.time(), 3600.0)  # an hour later whenever it is asked
-    monkeypatch.setattr(time, "time", lambda: next(clock))
-    rows(tmp_path / "rows.db", numbered(12), workers=2, guard=60.0, trial=study_trials.brief)
-    assert {outcome.status for outcome in ends(tmp_path / "rows.db").values()} == {"solved"}
 
 
 def test_crashed_trials_run_again_on_request_only(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import csv
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -158,18 +157,3 @@ def test_a_store_that_was_never_finished_is_empty_and_can_be_made(tmp_path: Path
         Store(tmp_path / "rows.db")
     with Store(tmp_path / "rows.db", {"study": "demo"}) as store:
         assert len(list(store.rows())) == 0
-
-
-@pytest.mark.parametrize("version", [2, 3])
-def test_a_store_of_an_older_version_is_read_and_goes_on(tmp_path: Path, version: int) -> None:
-    """Version 3 had a digest beside each row."""
-    path = filled(tmp_path / "rows.db", [0, 1, 2])
-    with closing(sqlite3.connect(path)) as db:
-        for table in ("meta", "trials") if version == 3 else ():
-            db.execute(f"ALTER TABLE {table} ADD COLUMN digest BLOB")
-        db.execute(f"PRAGMA user_version = {version}")
-        db.commit()
-    with Store(path) as store:
-        assert store.counts() == {"solved": 3}
-    filled(path, [3])  # which opens it to write
-    assert exported(path) == exported(filled(tmp_path / "whole.db", [0, 1, 2, 3]))

@@ -14,8 +14,6 @@ from hardness.errors import InputError
 from hardness.report.chart import chart, mixed, select
 from hardness.statistics import median_interval
 
-GAME = {"kind": "game", "strategy": "flat", "oracle": "window", "tolerance": 0.1}
-
 
 def row(
     heads: int, cost: float, status: str = "solved", dim: int = 15, learner: str = "mlp", run: int = 0
@@ -66,19 +64,6 @@ def test_a_median_that_a_budget_cut_is_an_arrow_and_crashes_have_no_cost():
     ]
     assert hollow == [[[3.0, pytest.approx(800**0.5)]]]
     assert max(high for line in axes.get_lines() for high in line.get_ydata()) == 40
-
-
-def test_the_proved_bound_of_games_is_one_line_below_them():
-    tasks = [
-        Task("parity", {"dim": 15, "heads": m}, GAME | {"strategy": s}, {}, 0)
-        for m in (3, 4)
-        for s in ("flat", "x")
-    ]
-    rows = frame([Row(task, Outcome("solved", 400)) for task in tasks])
-    axes = chart(rows, "heads", by=["strategy"]).axes[0]
-    (bound,) = (line for line in axes.get_lines() if line.get_linestyle() == "--")
-    assert_allclose(bound.get_ydata(), rows.groupby("heads").bound.first())
-    assert "proved bound" in [text.get_text() for text in axes.texts]
 
 
 def test_rows_are_chosen_by_values_as_printed_and_mixtures_are_named():

@@ -57,7 +57,6 @@ def run_grid(
 
         def run_tasks(tasks: Sequence[Task]) -> Results:
             nonlocal ran
-            store.supersede(tasks)
             store.plan(tasks)
             part = f"tuning, round {next(rounds)}" if tasks[0].tuning else "results" if grid.tune else ""
             ran += run(
