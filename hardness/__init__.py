@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hardness import attacks as attacks
     from hardness import families as families
     from hardness import registry as registry
-    from hardness.attacks.estimates.table import estimate as estimate
+    from hardness.attacks.estimate import estimate as estimate
     from hardness.engine.frames import rows as rows
     from hardness.errors import InputError as InputError
     from hardness.evaluation.attacking import attack as attack
@@ -59,7 +59,7 @@ _HOMES = {
     "Rounding": "hardness.families.rounding",
     "RoundingConcepts": "hardness.families.concepts",
     "attack": "hardness.evaluation.attacking",
-    "estimate": "hardness.attacks.estimates.table",
+    "estimate": "hardness.attacks.estimate",
     "generate": "hardness.instance",
     "judge": "hardness.scores",
     "learn": "hardness.evaluation.learning",

@@ -11,13 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.io.texts import table
-
 Public = dict[str, Any]
 Progress = Callable[[str], None]
 Rule = Callable[[NDArray[np.int8]], Iterator[NDArray[np.int64]]]
-# w (n,), or None, and figures or the reason of a refusal
-Answer = tuple[NDArray[np.int64] | None, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -37,13 +33,6 @@ class Recovery:
     detail: dict[str, Any] = field(default_factory=dict)
     predictions: list[float] | None = None
     rule: Rule | None = field(default=None, repr=False, compare=False)
-
-    def _repr_html_(self) -> str:
-        figures = {name: value for name, value in self.detail.items() if isinstance(value, int | float | str)}
-        secret: dict[str, Any] = self.secret or {"secret": "none found"}
-        named = {name: str(value) for name, value in secret.items()}
-        cost = {"examples used": self.samples_used, "seconds": self.seconds}
-        return table(f"Attack: {self.status}", {**named, **cost, **figures})
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":

@@ -4,8 +4,8 @@ A secret is accepted if it explains rows that had no part in finding it, and no 
 """
 
 from collections.abc import Callable, Iterable
-from itertools import product
-from math import log
+from functools import partial
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,12 +36,17 @@ def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bo
     if len(fresh) == 0:
         return False
     if fresh.noise == 0 and fresh.flip == 0:
-        return all(_reproduces(rows, w) for rows in (fresh, known))
+        return _reproduces(fresh, w) and _reproduces(known, w)
     if fresh.agreement(w) < (expected_agreement(fresh) + 1 / fresh.p) / 2:
         return False
-    # Mod 2 a wrong secret agrees with half of the labels however near it is: the bar is enough. For larger q least
-    # squares led to w, and has one minimum: a better pair of moves would hold a better single one.
-    return fresh.q == 2 or _best_of_single_moves(known, w)
+    if fresh.q == 2:  # a wrong secret agrees with half of the labels however near it is: the bar is enough
+        return True
+    # Least squares led to w, and has one minimum: a better pair of moves would hold a better single one.
+    centre = modular.preimages(known.q, known.p)[0][known.level]
+    rest = known.a.astype(np.int64) @ w - centre
+    here = np.mean(wrapped(rest, known.q) ** 2)
+    moves = (sign * column for column in known.a.T for sign in (1, -1))
+    return all(np.mean(wrapped(rest + move, known.q) ** 2) > here for move in moves)
 
 
 def _reproduces(rows: Equations, w: Integers) -> bool:
@@ -61,37 +66,6 @@ def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
         return np.ones(len(equations), dtype=bool)
     t = equations.a @ whole
     return np.asarray((t >= ends[0] + EDGE) & (t < ends[1] - EDGE))
-
-
-def _best_of_single_moves(known: Equations, w: Integers) -> bool:
-    """Tell whether every change of one coordinate by ±1 has a larger misfit: mean squared distance to the levels."""
-    centre = modular.preimages(known.q, known.p)[0][known.level]
-
-    def misfit(t: Integers) -> float:
-        return float(np.mean(wrapped(t - centre, known.q) ** 2))
-
-    t = known.a.astype(np.int64) @ w
-    here = misfit(t)
-    return all(misfit(t + s * known.a[:, j]) > here for j in range(known.n) for s in (1, -1))
-
-
-def stands_out(equations: Equations, w: Integers) -> bool:
-    """Tell whether w (n,) fits noisy rows better than any of q^n secrets fits unrelated labels, but with chance e^-20.
-
-    One secret agrees with a share a > 1/p of R unrelated levels with probability at most e^{-R D}, D = a ln(a p) +
-    (1-a) ln((1-a) p/(p-1)) (Chernoff); any of q^n with at most q^n e^{-R D} (union bound).
-
-    >>> rng = np.random.default_rng(0)
-    >>> a = rng.integers(0, 2, (400, 20), dtype=np.int8)
-    >>> noisy = Equations(a, (a[:, 0] + (rng.random(400) < 0.2)) % 2, 2, 2, flip=0.2)
-    >>> [stands_out(noisy.rows(slice(0, rows)), np.eye(20, dtype=np.int64)[0]) for rows in (400, 100)]
-    [True, False]
-    """
-    from scipy.special import rel_entr
-
-    a, p = equations.agreement(w), equations.p
-    surprise = 0.0 if a <= 1 / p else float(rel_entr(a, 1 / p) + rel_entr(1 - a, 1 - 1 / p))
-    return len(equations) * surprise >= equations.n * log(equations.q) + 20
 
 
 def expected_agreement(equations: Equations) -> float:
@@ -162,48 +136,27 @@ def unwrap_and_regress(a: Floats, y: Floats, q: float, w: Floats, pulls: Iterabl
 
 
 def polish(equations: Equations, w: Integers) -> Integers:
-    """Return w (n,) mod q after changes of one coordinate by ±1, or of two, while they reproduce more labels."""
-    w, wrong = _by_single_moves(equations, w)
-    few = equations.rows(slice(0, PAIR_ROWS))
-    for _ in range(len(w)):
-        moved, wrong_after = _by_single_moves(equations, _after_best_pair(few, w)) if wrong else (w, wrong)
-        if wrong_after >= wrong:
+    """Return w (n,) mod q after the best changes of one coordinate by ±1, else of two, while more labels are right."""
+    a, q, p = equations.a.astype(np.int64), equations.q, equations.p
+
+    def wrong(move: tuple[tuple[int, int], ...], rows: slice) -> int:
+        moved = t[rows] + sum(step * a[rows, j] for j, step in move)
+        return int((modular.level(moved, q, p) != equations.level[rows]).sum())
+
+    steps = [(j, step) for j in range(len(w)) for step in (1, -1)]
+    every, few = slice(None), slice(PAIR_ROWS)
+    t = a @ w
+    fewest = wrong((), every)
+    while fewest:
+        for size, rows in ((1, every), (2, few)):
+            best = min(combinations(steps, size), key=partial(wrong, rows=rows))
+            left = wrong(best, every)
+            if left < fewest:
+                break
+        else:
             break
-        w, wrong = moved, wrong_after
-    return w % equations.q
-
-
-def _wrong(equations: Equations, t: Integers) -> int:
-    """Return how many labels ⟨w, a⟩ = t (N,) does not reproduce."""
-    return int((modular.level(t, equations.q, equations.p) != equations.level).sum())
-
-
-def _by_single_moves(equations: Equations, w: Integers) -> tuple[Integers, int]:
-    """Return the end of single moves from w, and the labels it leaves wrong."""
-    t = equations.a.astype(np.int64) @ w
-    fewest = _wrong(equations, t)
-    improved = fewest > 0
-    while improved:
-        improved = False
-        for j, step in product(range(len(w)), (1, -1)):
-            moved = t + step * equations.a[:, j]
-            wrong = _wrong(equations, moved)
-            if wrong < fewest:
-                w, t, fewest, improved = w + step * (np.arange(len(w)) == j), moved, wrong, True
-    return w, fewest
-
-
-def _after_best_pair(equations: Equations, w: Integers) -> Integers:
-    """Return w after the best move of two coordinates by ±1 each; as it is where none reproduces more labels."""
-    t, best = equations.a.astype(np.int64) @ w, w
-    fewest = _wrong(equations, t)
-    moves = (
-        (i, r, j, s) for i, r in product(range(equations.n), (1, -1)) for j, s in product(range(i), (1, -1))
-    )
-    for i, r, j, s in moves:
-        wrong = _wrong(equations, t + r * equations.a[:, i] + s * equations.a[:, j])
-        if wrong < fewest:
-            moved = w.copy()
-            moved[[i, j]] += r, s
-            best, fewest = moved, wrong
-    return best
+        fewest = left
+        for j, step in best:
+            w = w + step * (np.arange(len(w)) == j)
+        t = a @ w
+    return w % q

@@ -51,10 +51,6 @@ def attack(
     At most `batches` of them, n + 13 if absent; with Gaussian `noise` of this deviation in all entries, all of them.
     `examples` counts informative rows. Raises `InputError` for a family that hides no parity.
     """
-    if batch < 1 or (batches is not None and batches < 1):
-        raise InputError(
-            f"a batch holds at least 1 row, and at least 1 batch is needed; got {batch} and {batches}"
-        )
     started, n, linear = perf_counter(), instance.family.dim - 1, instance.family.linear
     hidden = None if linear is None else linear.of(instance.public(seed))
     if hidden is None or hidden.q != 2 or hidden.sparsity is None:
@@ -66,8 +62,7 @@ def attack(
     rng, rows = np.random.default_rng(disturbing), _batches(instance, hidden, batch, sampling)
     limit, gradients, w = n + SPARE if batches is None else batches, list[NDArray[np.float64]](), None
     while w is None and len(gradients) < limit:
-        disturbed = noise * rng.standard_normal(n + 1) if noise else 0.0
-        gradients.append(mean_gradient(next(rows)) + disturbed)
+        gradients.append(mean_gradient(next(rows)) + noise * rng.standard_normal(n + 1))
         # n - 1 batches and the size of the set are the fewest that can determine it; noise wants them all.
         if len(gradients) >= (limit if noise else min(n - 1, limit)):
             w = decode(np.array(gradients), batch, hidden.sparsity)
@@ -101,10 +96,8 @@ def batch_gradient(equations: Equations, budget: int | None, seed: int, progress
 
     The last 40 rows of an examples file are held out as a check; `budget` bounds the batches.
     """
-    if not equations.are_parities:
-        return Recovery.refused("batch-gradient attacks hidden parities")
-    if equations.flip > 0:
-        return Recovery.refused(FLIPPED)
+    if not equations.are_parities or equations.flip:
+        return Recovery.refused(FLIPPED if equations.flip else "batch-gradient attacks hidden parities")
     count = max(0, (len(equations) - CHECKED) // BATCH)
     count = count if budget is None else min(count, budget)
     if count < equations.n - 1:
@@ -113,10 +106,9 @@ def batch_gradient(equations: Equations, budget: int | None, seed: int, progress
         )
     cuts = [equations.rows(slice(BATCH * i, BATCH * (i + 1))) for i in range(count)]
     w = decode(np.array([mean_gradient(rows) for rows in cuts]), BATCH, equations.sparsity or 0)
-    detail = {"batches": count, "batch": BATCH, "checked": CHECKED}
+    rows_used, detail = BATCH * count + CHECKED, {"batches": count, "batch": BATCH, "checked": CHECKED}
     if w is None:
-        return Recovery("budget", None, BATCH * count, detail=detail)
-    rows_used = BATCH * count + CHECKED
+        return Recovery("budget", None, rows_used, detail=detail)
     if not accepts(equations.rows(slice(-CHECKED, None)), w):
         return Recovery("wrong", None, rows_used, detail=detail)
     return Recovery("solved", equations.secret(w), rows_used, detail=detail)

@@ -6,8 +6,8 @@ log2 q. Steps of differences cancel all but k coordinates; for those, a transfor
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from math import ceil, exp, inf, log, log2, pi, sqrt
+from dataclasses import replace
+from math import exp, inf, log, log2, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,7 @@ from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import finish
 from hardness.attacks.bkw_cost import (
     FINEST,
-    LOG2_CELLS_SEARCHED,
     LOG2_ROWS_HELD,
-    LOG2_ROWS_SEARCHED,
     Plan,
     bias_of,
     entropy,
@@ -97,62 +95,34 @@ def _attack(
     tried = [plan(n, bias, level, at_hand, held, margin=2.0**i) for i in range(TRIES)]
     plans = [chosen for chosen in tried if chosen is not None]
     if not plans:
-        return Recovery.refused(_out_of_reach(n, bias, level, log2(available), held))
+        return Recovery.refused(
+            f"out of reach: no plan for 2^{log2(available):.1f} informative rows, 2^{held:.0f} of them held at a time"
+        )
     rng, rows_used, solution = np.random.default_rng(seed), len(known) + len(fresh), None
     detail: dict[str, Any] = {"predicted_seconds": round(plans[0].seconds, 1)}
     for chosen in plans:
         progress(f"plan: {chosen}")
         detail |= {"plan": str(chosen), "steps": len(chosen.blocks), "vanish": chosen.vanish}
         detail["log2_rows"] = round(max(chosen.rows), 1)
-        solution, rows_used = _by_plan(rows, chosen, bias, rng, progress)
+        first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
+        solution = angles(first, chosen, rng, progress)
+        del first  # up to a gigabyte, and the way back reads rows again
+        if solution is not None and chosen.vanish:
+            solution = back(rows(KEPT, 0)[0], bias, solution, rng, progress)
         if solution is not None:
             break
     if solution is None:
         reason = {"reason": "no peak of the grid stood out"}
         return Recovery("budget", None, rows_used, detail=detail | reason)
-    detail |= {"scores": [round(x, 1) for x in solution.scores], "shifts": solution.shifts}
     regressed = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (known.q // known.p) ** 2))))
     # Differences that match up to sign do not tell angles from their negatives.
     for sign in (1, -1):
-        w = finish(regressed, fresh, sign * (solution.theta / FULL_TURN * known.q))
+        w = finish(regressed, fresh, sign * (solution / FULL_TURN * known.q))
         if w is not None:
             detail["agreement"] = regressed.agreement(w)
             return Recovery("solved", known.secret(w), rows_used, detail=detail)
     reason = {"reason": "the estimate does not reproduce the labels"}
     return Recovery("budget", None, rows_used, detail=detail | reason)
-
-
-def _by_plan(
-    rows: Source, chosen: Plan, bias: float, rng: np.random.Generator, progress: Progress
-) -> tuple["Angles | None", int]:
-    """Return the secret's angles by this plan, or None, and the examples read."""
-    first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
-    solution = angles(first, chosen, rng, progress)
-    del first  # up to a gigabyte, and the way back reads rows again
-    if solution is not None and chosen.vanish and not back(rows(KEPT, 0)[0], bias, solution, rng, progress):
-        return None, rows_used
-    return solution, rows_used
-
-
-def _out_of_reach(n: int, bias: float, level: int, available: float, held: float) -> str:
-    """Return the reason of a refusal: how many examples it takes, or else how many rows at a time."""
-    for wanted in np.arange(ceil(2 * available) / 2, held + 0.5, 0.5) if available < held else ():
-        if plan(n, bias, level, float(wanted), held) is not None:
-            return f"out of reach: a plan needs 2^{wanted:.1f} informative rows, here are 2^{available:.1f}"
-    searched = plan(n, bias, level, LOG2_ROWS_SEARCHED, LOG2_ROWS_SEARCHED, LOG2_CELLS_SEARCHED)
-    figure = "no plan holds under 2^60 rows"
-    if searched is not None:
-        figure = f"the cheapest plan holds 2^{max(searched.rows):.0f} rows"
-    return f"out of reach: {figure} at a time, 2^{held:.0f} may be held"
-
-
-@dataclass
-class Angles:
-    """θ (n,) as uint32 turns, the score of each stage from the last to the first, and the grids tried."""
-
-    theta: Phases
-    scores: list[float]
-    shifts: int
 
 
 def step(rows: Packed, block: int, limit: int) -> Packed:
@@ -165,61 +135,39 @@ def step(rows: Packed, block: int, limit: int) -> Packed:
     order = np.empty(len(rows), np.int32)
     runs = kernels_bkw.sort_keys(keys, max(1, len(rows).bit_length() - 2), order, 2 * CAP)
     cap, total = share(runs, limit)
-    left, level = rows.left - block, rows.level + 1
-    out = Packed(
-        np.empty((min(total, limit), words_for(left, level)), np.uint64),
-        np.empty(min(total, limit), np.uint32),
-        left,
-        level,
-    )
-    made = kernels_bkw.combine(
-        rows.words,
-        rows.phases,
-        keys,
-        minus,
-        order,
-        cap,
-        left,
-        rows.width,
-        rows.centre,
-        out.centre,
-        out.words,
-        out.phases,
-    )
-    return out if made == len(out) else out.first(made)
+    left, level, count = rows.left - block, rows.level + 1, min(total, limit)
+    words, phases = np.empty((count, words_for(left, level)), np.uint64), np.empty(count, np.uint32)
+    shape = (left, rows.width, rows.centre)
+    made = kernels_bkw.combine(rows.words, rows.phases, keys, minus, order, cap, shape, words, phases)
+    return Packed(words[:made], phases[:made], left, level)
 
 
 def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
     """Return the least cap that yields `pairs` pairs from runs[m] runs of m equal keys, or `CAP`; and its pairs."""
-    m = np.arange(len(runs))
-
-    def total(cap: int) -> int:
-        short = np.minimum(m, cap + 1)
-        return int((runs * (short * (short - 1) // 2 + (m - short) * cap)).sum())
-
-    low, high = 1, CAP
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if total(middle) >= pairs else (middle + 1, high)
-    return low, total(low)
+    of_at_least = np.cumsum(runs[::-1])[::-1]  # runs of m rows or more
+    at_distance = np.cumsum(of_at_least[::-1])[::-1][2:]  # pairs of rows that are 1, 2, … places apart
+    total = np.cumsum(at_distance[:CAP])
+    cap = min(int(np.searchsorted(total, pairs)), len(total) - 1)
+    return cap + 1, int(total[cap])
 
 
-def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Angles | None:
-    """Return θ (n,) of the secret by `plan`; None if no grid shows a peak or a stage of the way back loses it."""
+def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Phases | None:
+    """Return θ (n,) of the secret by `plan`, in turns of 2^32.
+
+    None if no grid shows a peak or a stage of the way back loses it.
+    """
     rows, stages = first, []
     for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):
         made = step(rows, block, int(2**size))
         say(f"step {number + 1}: {len(rows)} rows, {block} coordinates cancelled, {len(made)} rows made")
-        stages.append(rows.first(KEPT).copy())
+        stages.append(replace(rows, words=rows.words[:KEPT].copy(), phases=rows.phases[:KEPT].copy()))
         rows = made
     del first
     solution = _on_grid(rows, plan, rng, say)
-    if solution is None:
-        return None
     del rows
     for number, stage in reversed(list(enumerate(stages))):
-        if not back(stage, plan.bias ** (2**number), solution, rng, say):
-            return None
+        if solution is not None:
+            solution = back(stage, plan.bias ** (2**number), solution, rng, say)
     return solution
 
 
@@ -288,27 +236,19 @@ def vanishing(rows: Packed, columns: Any) -> Packed:
     return replace(rows, words=rows.words[keep], phases=rows.phases[keep])
 
 
-def _turn(count: int, attempt: int, rng: np.random.Generator) -> Phases:
-    """Return the angles by which a grid is turned: zeros at first, then random ones."""
-    return rng.integers(0, 2**32, count, dtype=np.uint32) if attempt else np.zeros(count, np.uint32)
-
-
-def _on_grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Angles | None:
+def _on_grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Phases | None:
     """Return the angles of the coordinates left at the first clear peak; None if no grid shows one."""
-    columns = np.arange(rows.left)
-    best = Angles(np.zeros(rows.left, np.uint32), [0.0], 0)
+    columns, best, highest = np.arange(rows.left), np.zeros(rows.left, np.uint32), 0.0
     for shift in range(SHIFTS):
-        turn = _turn(rows.left, shift, rng)
-        for theta in peaks(rows, best.theta, columns, plan.g, turn, CELLS_TRIED):
-            theta, score = ascend(rows, theta, columns, 2)
-            if score > max(best.scores[0], CLEAR):
-                theta, score = ascend(rows, theta, columns, 4)
-            if score > best.scores[0]:
-                best = Angles(theta, [score], shift + 1)
+        turn = rng.integers(0, 2**32, rows.left, dtype=np.uint32) * np.uint32(shift > 0)
+        for cell in peaks(rows, best, columns, plan.g, turn, CELLS_TRIED):
+            theta, score = ascend(rows, cell, columns, 6)
+            if score > highest:
+                best, highest = theta, score
             if score >= CLEAR:
                 break
-        say(f"grid {shift + 1}: best score {best.scores[0]:.1f} of {plan.signal:.1f} expected")
-        if best.scores[0] >= CLEAR:
+        say(f"grid {shift + 1}: best score {highest:.1f} of {plan.signal:.1f} expected")
+        if highest >= CLEAR:
             return best
     return None
 
@@ -328,40 +268,34 @@ def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
     return best[1:]
 
 
-def back(rows: Packed, bias: float, solution: Angles, rng: np.random.Generator, say: Progress) -> bool:
-    """Extend solution.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out.
+def back(rows: Packed, bias: float, known: Phases, rng: np.random.Generator, say: Progress) -> Phases | None:
+    """Return the angles `known` and those that the step from `rows` cancelled; None if no peak stands out.
 
     `bias` is the mean cosine of these rows' errors.
     """
-    known, enough = len(solution.theta), int((WELL / bias) ** 2 / 2)
-    theta = np.concatenate((solution.theta, np.zeros(rows.left - known, np.uint32)))
-    unknown = list(range(known, rows.left))
+    enough = int((WELL / bias) ** 2 / 2)
+    theta = np.concatenate((known, np.zeros(rows.left - len(known), np.uint32)))
+    unknown = list(range(len(known), rows.left))
     while unknown:
         k, g = _group(rows, len(unknown), bias)
         columns, unknown = unknown[:k], unknown[k:]
-        theta = _extended(vanishing(rows, unknown).first(4 * enough), theta, columns, g, rng)
+        zero = vanishing(rows, unknown).first(4 * enough)  # on coordinates unknown yet
+        highest, best = 0.0, theta
+        for attempt in range(3):
+            turn = rng.integers(0, 2**32, k, dtype=np.uint32) * np.uint32(attempt > 0)
+            for cell in peaks(zero, theta, columns, g, turn, 4):
+                trial = theta.copy()
+                trial[columns] = cell
+                trial, score = ascend(zero, trial, columns, 3)
+                if score > highest:
+                    highest, best = score, trial
+            if highest > CLEAR:
+                break
+        theta = best
     rows = rows.first(enough)
     theta, score = sweep(rows, *ascend(rows, theta, np.arange(rows.left), 5))
-    solution.theta = theta
-    solution.scores.append(score)
     say(f"back to {rows.left} coordinates: score {score:.1f} on {len(rows)} rows")
-    return score > CLEAR
-
-
-def _extended(rows: Packed, theta: Phases, columns: list[int], g: int, rng: np.random.Generator) -> Phases:
-    """Return the angles with `columns` at the best peak of the grid; rows are 0 on coordinates unknown yet."""
-    highest, angles_there = 0.0, theta
-    for attempt in range(3):
-        shift = _turn(len(columns), attempt, rng)
-        for cell in peaks(rows, theta, columns, g, shift, 4):
-            trial = theta.copy()
-            trial[columns] = cell
-            trial, score = ascend(rows, trial, columns, 3)
-            if score > highest:
-                highest, angles_there = score, trial
-        if highest > CLEAR:
-            break
-    return angles_there
+    return theta if score > CLEAR else None
 
 
 def sweep(rows: Packed, theta: Phases, score: float) -> tuple[Phases, float]:

@@ -1,17 +1,16 @@
 """The price of integer BKW: signal, score and seconds of steps and grid (theory 4.3).
 
 `plan` says what this machine will do: whole coordinates, rows at hand, a bound on rows held. `price` serves estimates
-at any size: blocks of real length, memory free. Both price the same rows.
+at any size: blocks of real length, memory free. Both price rows, steps and grid by the same three laws.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
 from math import ceil, comb, exp, floor, inf, log, log2, pi, sqrt
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.attacks.cost import (
     EXAMPLE_SECONDS,
@@ -22,10 +21,9 @@ from hardness.attacks.cost import (
 )
 from hardness.gadgets.modular import preimages
 
-Floats = NDArray[np.float64]
-Number = TypeVar("Number", float, Floats)  # all laws hold for numbers and arrays alike
+# All laws hold for numbers and arrays alike.
+Number = Any
 
-LOG2_ROWS_SEARCHED, LOG2_CELLS_SEARCHED = 60.0, 30.0  # log2 of rows and of grid cells, the largest looked at
 LOG2_ROWS_HELD = 24.0  # log2 of the rows held at a time, about a gigabyte
 LOG2_CELLS, FINEST = 24, 64  # log2 of the grid's cells, 128 MB; most angles of a coordinate
 SIGNAL, SCORE = 20.0, 6.5  # standard deviations needed: at the right angles, and at the grid's nearest cell
@@ -59,11 +57,9 @@ class Plan:
 
     def __str__(self) -> str:
         rows = " -> ".join(f"2^{x:.1f}" for x in self.rows)
-        chosen = f"rows that vanish on {self.vanish} coordinates, " if self.vanish else ""
         return (
-            f"{chosen}{len(self.blocks)} steps cancel {', '.join(map(str, self.blocks)) or 'no'} coordinates, "
-            f"rows {rows}; "
-            f"grid of {self.g} angles on {self.left}; expected score {self.score:.1f}, about {self.seconds:.0f} s"
+            f"rows {rows} that vanish on {self.vanish} coordinates; steps cancel {list(self.blocks)}; grid of {self.g} "
+            f"angles on {self.left}; expected score {self.score:.1f}, about {self.seconds:.0f} s"
         )
 
 
@@ -104,10 +100,7 @@ def grid_loss(g: Number) -> Number:
     """
     square = (pi / (2 * g)) ** 2
     terms = (1 / 6, 1 / 60, 1 / 315, 17 / 22680, 31 / 155925, 691 / 12162150, 10922 / 638512875)
-    total = 0.0 * g
-    for term in reversed(terms):
-        total = (total + term) * square
-    return total
+    return sum(term * square**k for k, term in enumerate(terms, 1))
 
 
 def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
@@ -123,19 +116,23 @@ def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
     return signal - 2.0**level * grid_loss(g) * left
 
 
-def row_seconds(n: Number) -> tuple[Number, Number]:
-    """Return the seconds of a row of n coordinates that enters a step, and of one that leaves it."""
-    return PER_ROW / 2 + n * PER_FIELD, PER_ROW + 3 * n * PER_FIELD
+def log2_seconds(n: int, rows: Sequence[Number], blocks: Sequence[Number], g: Number) -> Number:
+    """Return log2 of the seconds of steps that cancel `blocks` of n coordinates, and of a grid on those left.
+
+    log2 of the rows before each step and at the end are `rows`.
+    """
+    parts, left = [0.0], n  # a second for what is done once
+    for before, after, block in zip(rows[:-1], rows[1:], blocks, strict=True):
+        parts.append(before + np.log2(PER_ROW / 2 + left * PER_FIELD))
+        parts.append(after + np.log2(PER_ROW + 3 * left * PER_FIELD))
+        left = left - block
+    parts.append(rows[-1] + np.log2(PASSES * left * PER_FIELD))
+    parts.append(left * np.log2(g) + log2(TRANSFORMS * PER_CELL))
+    return reduce(np.logaddexp2, parts)
 
 
 def plan(
-    n: int,
-    bias: float,
-    level: int,
-    available: float,
-    held: float = LOG2_ROWS_HELD,
-    log2_cells: float = LOG2_CELLS,
-    margin: float = 1.0,
+    n: int, bias: float, level: int, available: float, held: float = LOG2_ROWS_HELD, margin: float = 1.0
 ) -> Plan | None:
     """Return the cheapest plan for n coordinates of `level` from 2^`available` rows, at most 2^`held` held at a time.
 
@@ -146,7 +143,7 @@ def plan(
     cheapest: Plan | None = None
     stream = available == inf
     for b in range(min(MOST_VANISH, n - 1) + 1 if stream else 1):
-        rest = _all_rows(n - b, bias, level, min(available, LOG2_ROWS_SEARCHED), held, log2_cells, margin)
+        rest = _all_rows(n - b, bias, level, available, held, margin)
         if rest is None:
             continue
         drawing = 2 ** (rest.rows[0] + 1 + b) * EXAMPLE_SECONDS if stream else 0.0
@@ -155,9 +152,7 @@ def plan(
     return cheapest
 
 
-def _all_rows(
-    n: int, bias: float, level: int, available: float, held: float, log2_cells: float, margin: float
-) -> Plan | None:
+def _all_rows(n: int, bias: float, level: int, available: float, held: float, margin: float) -> Plan | None:
     """Return the cheapest plan of any number of steps from all rows: more of them cancel more, a step squares bias."""
     cheapest: Plan | None = None
     for steps in range(STEPS + 1):
@@ -167,11 +162,16 @@ def _all_rows(
             if cheapest is not None and 2**top * PER_ROW > cheapest.seconds:
                 break  # more rows only cost more
             for rows, blocks in _steps(level, top, steps, [min(available, top)], [], n):
-                made = _with_grid(n, bias, level, rows, blocks, log2_cells)
-                if made is None or made.signal < margin * SIGNAL or made.score < margin * SCORE:
+                left = n - sum(blocks)
+                g = int(min(2 ** (LOG2_CELLS / left) + 1e-9, FINEST))
+                signal = log_signal(bias, steps, rows[-1])
+                score = log_score(signal, steps + level, left, max(g, 2))
+                if g < 3 or signal < log(margin * SIGNAL) or score < log(margin * SCORE):
                     continue
-                if cheapest is None or made.seconds < cheapest.seconds:
-                    cheapest = made
+                seconds = float(2 ** log2_seconds(n, rows, blocks, g))
+                if cheapest is None or seconds < cheapest.seconds:
+                    made = (tuple(rows), tuple(blocks), left, g)
+                    cheapest = Plan(*made, exp(signal), exp(score), seconds, bias)
     return cheapest
 
 
@@ -190,59 +190,32 @@ def _steps(
             yield from _steps(level + 1, top, steps - 1, [*rows, made], [*blocks, block], left - block)
 
 
-def _with_grid(
-    n: int, bias: float, level: int, rows: list[float], blocks: list[int], log2_cells: float
-) -> Plan | None:
-    """Return the plan of these steps with the finest grid on the coordinates left; None below three angles."""
-    steps, left = len(blocks), n - sum(blocks)
-    g = int(min(2 ** (log2_cells / left) + 1e-9, FINEST))
-    if g < 3:
-        return None
-    signal = log_signal(bias, steps, rows[-1])
-    score = log_score(signal, steps + level, left, g)
-    seconds = 1 + 2 ** rows[-1] * PASSES * left * PER_FIELD + TRANSFORMS * g**left * PER_CELL
-    for before, after, block in zip(rows[:-1], rows[1:], blocks, strict=True):
-        entering, leaving = row_seconds(n)
-        seconds += 2**before * entering + 2**after * leaving
-        n -= block
-    return Plan(tuple(rows), tuple(blocks), left, g, exp(signal), exp(score), float(seconds), bias)
-
-
 def price(n: int, bias: float, level: int) -> Log2Cost:
     """Return the cost of integer BKW on a stream at any size, memory free: the best steps, blocks, grid and rows.
 
-    Blocks have real length. `bias` is r of theory 4.3, `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no
-    number of steps leaves a signal.
+    Each step makes as many rows as it was given, so that grid cells may grow with them. `bias` is r of theory 4.3,
+    `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no number of steps leaves a signal.
     """
     if bias <= 0:
         raise EstimateFailed("the noise leaves no bias that a float can hold")
-    costs = (
-        _in_steps(max(n - b, 1), b, bias, level, steps)
-        for b in ESTIMATED_VANISH
-        for steps in range(STEPS + 6)
-    )
-    cheapest = min(costs, key=lambda cost: cost.time)
+    cheapest, T = UNREACHED, ESTIMATED_ROWS
+    for vanish in ESTIMATED_VANISH:
+        left, blocks = np.full(len(T), float(max(n - vanish, 1))), list[Number]()
+        for steps in range(STEPS + 6):
+            g = np.exp2(np.minimum(np.maximum(T, LOG2_CELLS) / left, log2(FINEST)))
+            signal = log_signal(bias, steps, T)
+            score = log_score(signal, steps + level, left, np.maximum(g, 2.0))
+            fits = np.flatnonzero((g >= 3) & (signal >= log(SIGNAL)) & (score >= log(SCORE)))
+            if len(fits):
+                seconds = log2_seconds(max(n - vanish, 1), [T] * (steps + 1), blocks, g)
+                seconds = np.logaddexp2(seconds, T + 1 + vanish + log2(EXAMPLE_SECONDS))
+                i = fits[np.argmin(seconds[fits])]
+                time = float(seconds[i]) + LOG2_OPERATIONS_A_SECOND
+                if time < cheapest.time:
+                    memory = max(T[i], left[i] * log2(g[i]))
+                    cheapest = Log2Cost(time, float(memory), float(T[i] + 1 + vanish))
+            blocks.append(np.minimum(cancelled(T, T, level + steps), left - 1))
+            left = left - blocks[-1]
     if cheapest == UNREACHED:
-        raise EstimateFailed(f"no number of steps leaves a signal within 2^{ceil(ESTIMATED_ROWS[-1])} rows")
+        raise EstimateFailed(f"no number of steps leaves a signal within 2^{ceil(T[-1])} rows")
     return cheapest
-
-
-def _in_steps(n: int, vanish: int, bias: float, level: int, steps: int) -> Log2Cost:
-    """Return the cost of this many steps in n coordinates, on rows that vanish on `vanish` others."""
-    T = ESTIMATED_ROWS  # each step makes as many rows as it was given, so grid cells may grow with them
-    seconds, left = np.zeros(len(T)), np.full(len(T), float(n))
-    for i in range(steps):
-        seconds += sum(row_seconds(left))
-        left = np.maximum(left - cancelled(T, T, level + i), 1.0)
-    seconds += PASSES * left * PER_FIELD
-    g = np.minimum(np.exp2(np.minimum(np.maximum(T, LOG2_CELLS) / left, log2(FINEST))), FINEST)
-    signal = log_signal(bias, steps, T)
-    score = log_score(signal, steps + level, left, np.maximum(g, 2.0))
-    fits = np.flatnonzero((g >= 3) & (signal >= log(SIGNAL)) & (score >= log(SCORE)))
-    if not len(fits):
-        return UNREACHED
-    cells, examples = left * np.log2(g), T + 1 + vanish
-    work = np.logaddexp2(T + np.log2(seconds), examples + log2(EXAMPLE_SECONDS))
-    work = np.logaddexp2(np.logaddexp2(work, cells + log2(TRANSFORMS * PER_CELL)), 0.0)
-    i = fits[np.argmin(work[fits])]
-    return Log2Cost(float(work[i]) + LOG2_OPERATIONS_A_SECOND, float(max(T[i], cells[i])), float(examples[i]))

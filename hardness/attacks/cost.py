@@ -9,9 +9,9 @@ EXAMPLE_SECONDS = 2.5e-8
 LOG2_OPERATIONS_A_SECOND = 30.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Log2Cost:
-    """log2 of elementary operations, of memory words and of samples."""
+    """log2 of elementary operations, of memory words and of samples; the least takes the least time."""
 
     time: float
     memory: float
@@ -60,15 +60,3 @@ def monomials(bits: int, degree: int) -> int:
     [697, 6885, 26333]
     """
     return sum(comb(bits, j) for j in range(min(degree, bits) + 1))
-
-
-def low_degree_rows(n: int, s: int, flip: float = 0.0) -> float:
-    """Return informative examples at which polynomials of degree s + 1, the least that see anything, have Adv² - 1 = 1.
-
-    With M examples and degree D it is the sum over t = 1..⌊D/(s+1)⌋ of C(M, t) (1-2η)^(2t)/C(n, s) (theory 2.9). That
-    a bounded value means hardness is a heuristic, and fails here at η = 0, where elimination wins.
-
-    >>> low_degree_rows(16, 3), low_degree_rows(16, 3, 0.25)
-    (560.0, 2240.0)
-    """
-    return comb(n, s) / (1 - 2 * flip) ** 2

@@ -1,6 +1,6 @@
-"""From examples (X, Y) and their public parameters to equations, and from a secret to labels."""
+"""From examples (X, Y) and their public parameters to equations."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 
@@ -42,10 +42,7 @@ def quiet(line: str) -> None:
 
 
 def on_equations(solve: Callable[[Equations, int | None, int, Progress], Recovery]) -> Attack:
-    """Return the attack that `solve(equations, budget, seed, progress)` is, with the seconds that it takes.
-
-    Raises `InputError` as `extract` does, where the examples are not a structured family's.
-    """
+    """Return the attack on examples that `solve(equations, budget, seed, progress)` is, with the seconds it takes."""
 
     def attack(
         X: NDArray[np.int8],
@@ -60,18 +57,6 @@ def on_equations(solve: Callable[[Equations, int | None, int, Progress], Recover
         recovery = solve(hidden(public).equations(X, Y), budget, seed, progress or quiet)
         return replace(recovery, seconds=perf_counter() - start)
 
-    attack.__name__, attack.__qualname__ = solve.__name__, solve.__qualname__
-    attack.__doc__, attack.__module__ = solve.__doc__, solve.__module__
+    for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(attack, name, getattr(solve, name))
     return attack
-
-
-def predictions(recovery: Recovery, known: Hidden, X: NDArray[np.int8]) -> Iterator[NDArray[np.float64]]:
-    """Yield outputs (N,) in row 0, column 0 of inputs X (N, 2, d) with z₀ ≠ 0 that a recovery's secret or rule gives.
-
-    The likeliest come first.
-    """
-    if recovery.secret is not None:
-        yield known.predict(recovery.secret, X)[:, 0, 0]
-    elif recovery.rule is not None:
-        for level in recovery.rule(known.vectors(X)):
-            yield X[:, 0, 0] * known.shown(level)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Public
-from hardness.attacks.equations import Equations, extract
+from hardness.attacks.equations import extract
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.gadgets.modular import is_prime, preimages
@@ -58,57 +58,42 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
             f"family {public['family']} has no parities; XOR clauses are made of parity examples"
         )
     n, count, eta = equations.n, len(equations), equations.flip
-    clauses = [f"x{' '.join(map(str, row))} 0" for row in _xors(equations)]
     comments = [f"parity of a set of {equations.sparsity} of {n} bits; variable j: bit j is in the set"]
-    variables = n
+    clauses, variables = list[str](), n
+    for i, (row, level) in enumerate(zip(equations.a, equations.level, strict=True)):
+        literals = [*(np.flatnonzero(row) + 1).tolist(), *([n + 1 + i] if eta else [])]
+        if literals:  # where no bit is set, a label says nothing
+            sign = "" if level else "-"
+            clauses.append(f"x{sign}{' '.join(map(str, literals))} 0")
     if eta:
         limit = min(count, ceil(eta * count + SLACK * sqrt(count * eta * (1 - eta))))
         variables = n + count
-        for literals, most in (
-            (range(n + 1, n + count + 1), limit),
-            (range(1, n + 1), equations.sparsity or n),
-        ):
-            counter = list(at_most(literals, most, variables))
-            variables = max([variables, *(abs(literal) for clause in counter for literal in clause)])
-            clauses += [f"{' '.join(map(str, clause))} 0" for clause in counter]
         comments.append(
             f"each label is wrong with probability {eta:g}; variable {n} + i: label i is wrong; at most {limit}"
         )
+        for some, most in ((range(n + 1, variables + 1), limit), (range(1, n + 1), equations.sparsity)):
+            counter = list(at_most(some, most or n, variables))
+            variables = max([variables, *(abs(literal) for clause in counter for literal in clause)])
+            clauses += [f"{' '.join(map(str, clause))} 0" for clause in counter]
     header = [*(f"c {line}" for line in comments), f"p cnf {variables} {len(clauses)}"]
     return "\n".join([*header, *clauses]) + "\n"
-
-
-def _xors(equations: Equations) -> Iterator[list[int]]:
-    for i, (row, level) in enumerate(zip(equations.a, equations.level, strict=True)):
-        literals = (1 + np.flatnonzero(row)).tolist() + ([equations.n + 1 + i] if equations.flip else [])
-        if literals:  # where no bit is set, a label says nothing
-            yield [literals[0] if level else -literals[0], *literals[1:]]
 
 
 def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
     """Yield clauses that hold iff at most `limit` of the literals are true, variables beyond `used` (Sinz 2005)."""
     if limit >= len(literals):
         return
-    if not limit:
-        yield from ([-x] for x in literals)
-        return
 
     def more_than(i: int, j: int) -> int:  # among the first i + 1 literals more than j are true
         return used + 1 + i * limit + j
 
-    last = len(literals) - 1
     for i, x in enumerate(literals):
-        if i == 0:
-            yield [-x, more_than(0, 0)]
-            yield from ([-more_than(0, j)] for j in range(1, limit))
-            continue
-        if i < last:
-            yield [-x, more_than(i, 0)]
-            yield [-more_than(i - 1, 0), more_than(i, 0)]
-            for j in range(1, limit):
-                yield [-x, -more_than(i - 1, j - 1), more_than(i, j)]
+        for j in range(min(i + 1, limit)):
+            yield [-x, more_than(i, 0)] if j == 0 else [-x, -more_than(i - 1, j - 1), more_than(i, j)]
+            if j < i:
                 yield [-more_than(i - 1, j), more_than(i, j)]
-        yield [-x, -more_than(i - 1, limit - 1)]
+        if i >= limit:
+            yield [-x, -more_than(i - 1, limit - 1)] if limit else [-x]
 
 
 @dataclass(frozen=True)
@@ -139,11 +124,9 @@ class LWE:
 
     def challenge(self) -> str:
         """Return the text that solvers of LWE challenges read: n, m, q, α = standard deviation/q, b, the rows of A."""
-        rows = "\n".join(f"[{' '.join(map(str, row))}]" for row in self.A.tolist())
-        m, n = self.A.shape
-        return (
-            f"{n}\n{m}\n{self.q}\n{self.sd / self.q:.6f}\n[{' '.join(map(str, self.b.tolist()))}]\n[{rows}]\n"
-        )
+        b, *rows = (f"[{' '.join(map(str, row))}]" for row in [self.b.tolist(), *self.A.tolist()])
+        (m, n), A = self.A.shape, "\n".join(rows)
+        return f"{n}\n{m}\n{self.q}\n{self.sd / self.q:.6f}\n{b}\n[{A}]\n"
 
 
 def normal_form(examples: Examples, public: Public) -> LWE:

@@ -1,7 +1,6 @@
 """Rounding with few heads: labels follow the level ⟨w, u⟩ through few changes, and a regression on these finds w."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -31,97 +30,82 @@ def few_heads(equations: Equations, budget: int | None, seed: int, progress: Pro
     Hessian) makes the labels likeliest, while the changes of level sharpen. `budget` bounds its steps; 42. The secret
     itself is not sought: `rule` tells labels. `refused` where heads are not few, or rows are.
     """
-    if equations.heads is None or equations.heads > MOST_HEADS:
+    heads = equations.heads
+    if heads is None or heads > MOST_HEADS:
         return Recovery.refused("labels are parities, or heads are not few: try gaussian, bkw or lattice")
     held_out = min(len(equations) // 6, 5000)
     known, fresh = equations.rows(slice(held_out, held_out + KNOWN)), equations.rows(slice(0, held_out))
     if len(known) < 4 * known.n:
         return Recovery.refused(f"{len(known)} informative rows, {4 * known.n} are needed")
-    cells = _Cells(known.heads or 2, known.p)
-    a = np.column_stack((known.a, np.ones(len(known)))).astype(np.float64)
-    fits = [cells.fitted(a, known.level, w, SOFTNESS[:budget]) for w in _beginnings(known, a, cells)]
-    w = max(fits, key=lambda fit: cells.agreement(a, known.level, fit))
+    levels = np.arange(heads + 1) % known.p  # of the cells between changes at x = 0, 1, …, heads - 1
+    a, level = np.column_stack((known.a, np.ones(len(known)))).astype(np.float64), known.level
 
-    def rule(rows: NDArray[np.int8]) -> Iterator[Integers]:
-        return cells.guesses(rows @ w[:-1] + w[-1])
+    def cell(x: Floats) -> Integers:
+        return np.clip(np.floor(x).astype(np.int64) + 1, 0, heads)
 
-    agreement = float((next(rule(fresh.a)) == fresh.level).mean())
-    ended = "solved" if agreement >= RIGHT else "budget"
-    return Recovery(ended, None, len(equations), detail={"agreement": agreement}, rule=rule)
+    def agreement(w: Floats) -> float:
+        return float((levels[cell(a @ w)] == level).mean())
 
-
-@dataclass(frozen=True)
-class _Cells:
-    """Levels 0, 1, …, p - 1, 0, … of the cells between changes at x = 0, 1, …, heads - 1."""
-
-    heads: int
-    p: int
-
-    @property
-    def levels(self) -> Integers:
-        return np.arange(self.heads + 1) % self.p
-
-    def guesses(self, x: Floats) -> Iterator[Integers]:
-        """Yield levels (N,) at x (N,), then with those nearest a change on its other side."""
-        cell = np.clip(np.floor(x).astype(np.int64) + 1, 0, self.heads)
-        change = np.clip(np.rint(x), 0, self.heads - 1).astype(np.int64)
-        other = np.where(x >= change, change, change + 1)
-        return likeliest(self.levels[cell], self.levels[other], -np.abs(x - change), np.arange(len(x)))
-
-    def agreement(self, a: Floats, level: Integers, w: Floats) -> float:
-        """Return the share of levels (N,) that w (n + 1,) gives rows a (N, n + 1)."""
-        return float((next(self.guesses(a @ w)) == level).mean())
-
-    def odds(self, x: Floats, soft: float) -> tuple[Floats, Floats]:
+    def odds(x: Floats, soft: float) -> tuple[Floats, Floats]:
         """Return the probability of every level (N, levels) at x (N,) with logistic changes, and its derivative."""
-        passed = expit((x[:, None] - np.arange(self.heads)) / soft)
-        merge = np.eye(min(self.p, self.heads + 1))[self.levels]
+        passed = expit((x[:, None] - np.arange(heads)) / soft)
+        merge = np.eye(min(known.p, heads + 1))[levels]
         law = -np.diff(passed, prepend=1.0, append=0.0) @ merge
         slope = -np.diff(passed * (1 - passed) / soft, prepend=0.0, append=0.0) @ merge
         return np.maximum(law, 1e-9), slope
 
-    def likelihood(self, a: Floats, level: Integers, w: Floats, soft: float) -> float:
-        """Return the mean logarithm of the probabilities of the levels (N,)."""
-        return float(np.log(self.odds(a @ w, soft)[0][np.arange(len(a)), level]).mean())
-
-    def fitted(self, a: Floats, level: Integers, w: Floats, softness: Floats) -> Floats:
+    def fitted(w: Floats) -> Floats:
         """Return w (n + 1,), the best of those after each step of scoring, one a softness."""
         best = w
-        for soft in softness:
-            law, slope = self.odds(a @ w, soft)
+        for soft in SOFTNESS[:budget]:
+            law, slope = odds(a @ w, soft)
             score = slope[np.arange(len(a)), level] / law[np.arange(len(a)), level]
-            weight = (slope**2 / law).sum(axis=1)
-            hessian = (a * weight[:, None]).T @ a
+            hessian = (a * (slope**2 / law).sum(axis=1)[:, None]).T @ a
             hessian += 1e-3 * np.trace(hessian) / len(w) * np.eye(len(w))
             w = w + np.linalg.solve(hessian, a.T @ score)
-            best = max((best, w), key=lambda each: self.agreement(a, level, each))
+            best = max((best, w), key=agreement)
         return best
 
+    def likelihood(w: Floats) -> float:
+        law = odds(a[:5000] @ w, 1.0)[0]
+        return float(np.log(law[np.arange(len(law)), level[:5000]]).mean())
 
-def _beginnings(known: Equations, a: Floats, cells: _Cells) -> list[Floats]:
-    """Return the likeliest w (n + 1,) with a direction that means show, a typical length and some first change."""
+    beginnings = sorted(_beginnings(known, heads), key=likelihood, reverse=True)[:FITS]
+    w = max(map(fitted, beginnings), key=agreement)
+
+    def rule(rows: NDArray[np.int8]) -> Iterator[Integers]:
+        """Yield the levels of rows (N, n), then with those nearest a change on its other side."""
+        x = rows @ w[:-1] + w[-1]
+        change = np.clip(np.rint(x), 0, heads - 1).astype(np.int64)
+        other = np.where(x >= change, change, change + 1)
+        return likeliest(levels[cell(x)], levels[other], -np.abs(x - change), np.arange(len(x)))
+
+    right = float((next(rule(fresh.a)) == fresh.level).mean())
+    ended = "solved" if right >= RIGHT else "budget"
+    return Recovery(ended, None, len(equations), detail={"agreement": right}, rule=rule)
+
+
+def _beginnings(known: Equations, heads: int) -> Iterator[Floats]:
+    """Yield w (n + 1,) with a direction that means show, a typical length and some first change.
+
+    Directions are those of the means of level times row, and of level times pairs in it, and their negatives.
+    """
     n, q, p = known.n, known.q, known.p
     support = n if known.sparsity is None else known.sparsity
-    length, mean = p / q * np.sqrt(support * (q * q - 1) / 12), a[:, :-1].mean(axis=0)
-    all_of_them = []
-    for direction in _directions(a[:, :-1] - mean, known.level):
-        for place in (np.arange(PLACES) / PLACES - 0.5) * p:
-            w = length * direction
-            all_of_them.append(np.append(w, (cells.heads - 1) / 2 + place - w @ mean))
-    return sorted(all_of_them, key=lambda w: -cells.likelihood(a[:5000], known.level[:5000], w, 1.0))[:FITS]
-
-
-def _directions(centred: Floats, level: Integers) -> list[Floats]:
-    """Return unit vectors (n,) and their negatives: of the means of level times row, and of level times pairs in it."""
-    shown = np.eye(int(level.max()) + 1)[level]
+    length, mean = p / q * np.sqrt(support * (q * q - 1) / 12), known.a.mean(axis=0)
+    centred = known.a - mean
+    shown = np.eye(int(known.level.max()) + 1)[known.level]
     shown -= shown.mean(axis=0)
-    unit = [np.linalg.svd(centred.T @ shown)[0][:, 0]]
+    directions = [np.linalg.svd(centred.T @ shown)[0][:, 0]]
     for column in shown.T[:2]:
         square = (centred * column[:, None]).T @ centred
         np.fill_diagonal(square, 0.0)
         values, vectors = np.linalg.eigh(square)
-        unit.append(vectors[:, np.abs(values).argmax()])
-    return [sign * each for each in unit for sign in (1, -1)]
+        directions.append(vectors[:, np.abs(values).argmax()])
+    for direction in directions:
+        for w in (length * direction, -length * direction):
+            for place in (np.arange(PLACES) / PLACES - 0.5) * p:
+                yield np.append(w, (heads - 1) / 2 + place - w @ mean)
 
 
 def likeliest(

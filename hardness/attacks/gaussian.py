@@ -60,12 +60,10 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     """
     if equations.flip > 0:
         return _pooled(equations, TRIES if budget is None else budget, seed)
-    if equations.noise > 0:
-        return Recovery.refused("label noise: elimination has no error correction over Z/q, try lattice")
     residue, width = preimages(equations.q, equations.p)
-    if not (width == 1).any():
+    if equations.noise > 0 or not (width == 1).any():
         return Recovery.refused(
-            "every level holds several residues, so no label is a linear equation; try lattice"
+            "labels are noisy, or every level holds several residues, so no label is a linear equation; try lattice"
         )
     equations = equations.rows(width[equations.level] == 1)
     wanted = equations.n + 10

@@ -6,12 +6,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Progress, Recovery, Rule
+from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import expected_agreement
 from hardness.attacks.equations import Equations, on_equations
 from hardness.attacks.few_heads import likeliest
 
 Integers = NDArray[np.int64]
+Rows = NDArray[np.int8]
 
 LEVELS = 4  # that choices of coordinates are made by
 MOST_PATTERNS = 2**22
@@ -35,25 +36,37 @@ def junta(equations: Equations, budget: int | None, seed: int, progress: Progres
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     coarse = known.level * min(LEVELS, known.p) // known.p
     enough = (expected_agreement(fresh) + 1 / fresh.p) / 2
-    for chosen in _beginnings(known.a, coarse, h):
-        chosen = _completed(known.a, coarse, chosen, h, base, ROUNDS if budget is None else budget)
-        rule = _rule(known, chosen, base)
+
+    def rule(a: Rows) -> Iterator[Integers]:
+        """Yield the most frequent levels of patterns among the rows known, then the second most of doubtful ones."""
+        pattern = _patterns(a, chosen, base)
+        counts = table[pattern]
+        order = counts.argsort(axis=1)
+        second, most = np.take_along_axis(counts, order[:, -2:], axis=1).T
+        return likeliest(order[:, -1], order[:, -2], (second + 1) / (most + 1), pattern)
+
+    for pair in (False, True)[: max(h, 1)]:
+        chosen = _best_pair(known.a[:PAIR_ROWS], coarse[:PAIR_ROWS]) if pair else []
+        while len(chosen) < h:
+            chosen.append(_next(known.a, coarse, chosen, base))
+        for _ in range(ROUNDS if budget is None else budget):
+            before = sorted(chosen)
+            for j in before:
+                chosen.remove(j)
+                chosen.append(_next(known.a, coarse, chosen, base))
+            if sorted(chosen) == before:
+                break
+        table = np.zeros((base**h, known.p), dtype=np.int64)
+        np.add.at(table, (_patterns(known.a, chosen, base), known.level), 1)
         agreement = float((next(rule(fresh.a)) == fresh.level).mean())
         if agreement > enough:
             break
-    ended = "solved" if agreement > enough else "budget"
     detail = {"coordinates": sorted(j + 1 for j in chosen), "agreement": agreement}
+    ended = "solved" if agreement > enough else "budget"
     return Recovery(ended, None, len(equations), detail=detail, rule=rule)
 
 
-def _beginnings(a: NDArray[np.int8], level: Integers, h: int) -> Iterator[list[int]]:
-    """Yield coordinates to begin with: none, then the pair that levels (N,) show most."""
-    yield []
-    if h >= 2:
-        yield _best_pair(a[:PAIR_ROWS], level[:PAIR_ROWS])
-
-
-def _best_pair(a: NDArray[np.int8], level: Integers) -> list[int]:
+def _best_pair(a: Rows, level: Integers) -> list[int]:
     """Return the two columns of a (N, n) whose products explain most of the variance of the levels (N,).
 
     A coordinate whose multiple w_j is near q/2 turns most levels over: without it no other one is seen alone.
@@ -71,44 +84,12 @@ def _best_pair(a: NDArray[np.int8], level: Integers) -> list[int]:
     return [int(j) for j in np.unravel_index(explained.argmax(), explained.shape)]
 
 
-def _completed(
-    a: NDArray[np.int8], level: Integers, chosen: list[int], h: int, base: int, rounds: int
-) -> list[int]:
-    """Return h coordinates: those chosen and the best beside them, then each one chosen again until none changes."""
-    chosen = list(chosen)
-    while len(chosen) < h:
-        chosen.append(_next(a, level, chosen, base))
-    for _ in range(rounds):
-        before = sorted(chosen)
-        for j in before:
-            chosen.remove(j)
-            chosen.append(_next(a, level, chosen, base))
-        if sorted(chosen) == before:
-            break
-    return chosen
-
-
-def _rule(known: Equations, chosen: list[int], base: int) -> Rule:
-    """Return the rule that gives a pattern of the chosen coordinates its most frequent level among rows known."""
-    table = np.zeros((base ** len(chosen), known.p), dtype=np.int64)
-    np.add.at(table, (_patterns(known.a, chosen, base), known.level), 1)
-
-    def rule(a: NDArray[np.int8]) -> Iterator[Integers]:
-        pattern = _patterns(a, chosen, base)
-        counts = table[pattern]
-        order = counts.argsort(axis=1)
-        second, most = np.take_along_axis(counts, order[:, -2:], axis=1).T
-        return likeliest(order[:, -1], order[:, -2], (second + 1) / (most + 1), pattern)
-
-    return rule
-
-
-def _patterns(a: NDArray[np.int8], chosen: list[int], base: int) -> Integers:
+def _patterns(a: Rows, chosen: list[int], base: int) -> Integers:
     """Return the pattern of each row (N,) on the chosen coordinates, as a number; entries -1, 0, 1 count as 2, 0, 1."""
     return np.asarray((a[:, chosen] % base).astype(np.int64) @ base ** np.arange(len(chosen)))
 
 
-def _next(a: NDArray[np.int8], level: Integers, chosen: list[int], base: int) -> int:
+def _next(a: Rows, level: Integers, chosen: list[int], base: int) -> int:
     """Return the coordinate that, with those chosen, makes levels of a pattern most alike (least Gini impurity)."""
     from scipy.sparse import csr_array
 

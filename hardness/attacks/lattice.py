@@ -39,10 +39,8 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST_SECONDS = 900.0  # forecast; what takes longer is refused before anything is reduced
-LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory 4.2, last line)
 HELD_OUT = 10_000  # rows of a stream for the test
 AT_ONCE = 4  # coordinates that a pass through a stream gives back
-BEAM = 400_000  # prefixes of a secret that a look-up follows
 MARGIN = 2.0  # residues beyond its level's by which an error may lie, before label noise
 ENOUGH = 50_000  # rows in a regression
 ROUNDS = 4  # of a regression; in the first every residual counts, for the estimate may be off
@@ -68,9 +66,9 @@ class Rows:
         """Return some of the rows."""
         return replace(self, a=self.a[keep], y=self.y[keep])
 
-    def columns(self, keep: Any) -> "Rows":
-        """Return the rows with some of their coordinates."""
-        return replace(self, a=self.a[:, keep])
+    def zero_on(self, columns: Integers) -> "Rows":
+        """Return the rows that vanish on these coordinates."""
+        return self.where(~self.a[:, columns].any(axis=1))
 
 
 # The rows of all trials, the coordinates that are searched, those given up in order, and the examples read
@@ -83,24 +81,18 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
 
     A trial draws rows, reduces their orthogonal lattice and searches for the error with pruning. Spare rows buy
     dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b, whose answer grows
-    back one coordinate at a time. For n <= 11 the answer is looked up among the few distinct inputs, without fpylll;
-    otherwise `InputError` is raised where that is missing.
+    back one coordinate at a time. Up to about 11 coordinates have too few distinct inputs for that. Raises `InputError`
+    where fpylll is missing.
     """
-    n = equations.n
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     if equations.are_parities:
         return Recovery.refused("parity has no rounding error to decode; try gaussian")
-    if len(equations) - held_out < n + 20:
-        return Recovery.refused(f"{len(equations)} informative rows; more than {n + 20} are needed")
+    if len(equations) - held_out < equations.n + 20:
+        return Recovery.refused(f"{len(equations)} informative rows; more than {equations.n + 20} are needed")
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
-    if n <= LOOKUP_DIM and equations.noise == 0:
-        consistent = lookup(known)
-        if len(consistent) and fresh.agreement(consistent[0]) == 1:
-            detail = {"method": "look-up", "consistent_secrets": len(consistent)}
-            return Recovery("solved", known.secret(consistent[0]), len(equations), detail=detail)
-    rows = rows_of(known)
 
     def rest(cast: Forecast) -> Rest:
+        rows = rows_of(known)
         return rows, *select(rows, cast.rank), len(equations)
 
     return _attack(known, fresh, len(known), rest, budget, seed, progress)
@@ -142,16 +134,15 @@ def _attack(
 
     `known` rows, of this many available, are regressed on, `fresh` ones test the answer.
     """
-    error = rows_of(known)
-    cast = forecast(known.n, available, error.sd / error.q, bool((known.a < 0).any()))
-    detail: dict[str, Any] = {"method": "orthogonal lattice", "forecast": str(cast)}
-    detail["forecast_seconds"] = round(cast.seconds, 1)
+    cast = forecast(known.n, available, rows_of(known).sd / known.q, bool((known.a < 0).any()))
+    detail: dict[str, Any] = {"forecast": str(cast), "forecast_seconds": round(cast.seconds, 1)}
     if cast.seconds > MOST_SECONDS:
         return Recovery.refused(f"out of reach: {cast}", **detail)
     require_fpylll()
     rows, kept, order, examples = rest(cast)
     progress(f"plan: {cast}")
-    core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
+    core = rows.zero_on(order)
+    core = replace(core, a=core.a[:, kept])
     rng, regressed = np.random.default_rng(seed), known.rows(slice(0, ENOUGH))
     detail |= {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
     for trial in range(ceil(5 / max(cast.chance, LEAST_CHANCE)) if budget is None else budget):
@@ -160,7 +151,6 @@ def _attack(
         progress(f"trial {trial + 1}: {detail}")
         guess = None if w is None else finish(regressed, fresh, grow(rows, kept, order, w))
         if guess is not None:
-            detail["agreement"] = known.agreement(guess)
             return Recovery("solved", known.secret(guess), examples, detail=detail)
     return Recovery("budget", None, examples, detail=detail)
 
@@ -229,47 +219,28 @@ def grow(rows: Rows, kept: Integers, order: Integers, w: Floats) -> Floats:
     """
     active, estimate = kept, w
     for position in range(len(order) - 1, -1, -1):
-        j = order[position]
-        class_rows = rows.where(~rows.a[:, order[:position]].any(axis=1))
-        hit = class_rows.where(class_rows.a[:, j] != 0)
-        left = (hit.y - hit.a[:, active] @ estimate) * hit.a[:, j]
-        angle = np.angle(np.exp(2j * np.pi * left / rows.q).sum())
+        j, alive = order[position], rows.zero_on(order[:position])
+        left = (alive.y - alive.a[:, active] @ estimate) * alive.a[:, j]
+        angle = np.angle(np.exp(2j * np.pi * left[alive.a[:, j] != 0] / rows.q).sum())
         active, estimate = np.append(active, j), np.append(estimate, angle / (2 * np.pi) * rows.q)
-        estimate = regress(class_rows.columns(active), estimate)
-    full = np.empty(len(active))
-    full[active] = estimate
-    return full
-
-
-def lookup(equations: Equations) -> Integers:
-    """Return secrets (C, n) that reproduce every label, built coordinate by coordinate; none if a prefix has too many.
-
-    Rows supported on the first j coordinates filter the first j residues: with few coordinates all such rows occur.
-    """
-    q, p = equations.q, equations.p
-    table, index = np.unique(equations.a, axis=0, return_index=True)
-    level = equations.level[index]
-    last = np.where(table.any(axis=1), table.shape[1] - np.argmax(table[:, ::-1] != 0, axis=1), 0)
-    prefixes = np.zeros((1, 0), dtype=np.int64)
-    for j in range(1, equations.n + 1):
-        prefixes = np.column_stack((np.repeat(prefixes, q, axis=0), np.tile(np.arange(q), len(prefixes))))
-        for row in np.flatnonzero(last == j):
-            shown = modular.level(prefixes @ table[row, :j].astype(np.int64), q, p)
-            prefixes = prefixes[shown == level[row]]
-        if len(prefixes) > BEAM:
-            return prefixes[:0]
-    return prefixes
+        estimate = regress(replace(alive, a=alive.a[:, active]), estimate)
+    return estimate[np.argsort(active)]
 
 
 def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
     """Return an LLL-reduced basis B (M, N) of Λ⊥ = {c : cU = 0}, and rows (n, N) that make it unimodular.
 
-    Raises `InputError` where fpylll is not installed, and `LinAlgError` if U (N, n) has not full rank.
+    Raises `LinAlgError` if U (N, n) has not full rank.
     """
+    from fpylll import LLL, IntegerMatrix
+
     N, n = U.shape
     # The weight keeps every vector outside Λ⊥ longer than a reduced basis of Λ⊥; the larger, the slower.
     for weight in (4 * N, 2**20 * N):
-        reduced = lll(np.hstack((weight * U.astype(np.int64), np.eye(N, dtype=np.int64))))
+        basis = np.hstack((weight * U.astype(np.int64), np.eye(N, dtype=np.int64)))
+        A = IntegerMatrix.from_matrix(basis.tolist())
+        LLL.reduction(A)
+        reduced = _array(A)
         if not reduced[: N - n, :n].any() and reduced[N - n :, :n].any(axis=1).all():
             return reduced[: N - n, n:], reduced[N - n :, n:]
     raise np.linalg.LinAlgError("the public vectors do not have full rank")
@@ -280,16 +251,6 @@ def require_fpylll() -> None:
     # Without cysignals the wheel of fpylll is there but its import fails.
     if find_spec("fpylll") is None or find_spec("cysignals") is None:
         raise missing_extra("fpylll", "lattice", "the lattice attack")
-
-
-def lll(basis: Integers) -> Integers:
-    """Return an LLL-reduced basis of the lattice that the rows generate."""
-    require_fpylll()
-    from fpylll import LLL, IntegerMatrix
-
-    A = IntegerMatrix.from_matrix(basis.tolist())
-    LLL.reduction(A)
-    return _array(A)
 
 
 def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]:

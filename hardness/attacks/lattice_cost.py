@@ -4,11 +4,11 @@ The orthogonal lattice of short public vectors contains vectors of Z^N, so its r
 to the end: b*_i = max(f, b_1 δ^(-2i)) with f = 1.05 √((n + M)/M). The volume is fixed: Σ ln b*_i = n ln(√(n + M)/2) for
 binary rows and n ln √((n + M)/2) for ternary rows (measured; theory 4.3).
 
-`forecast` prices what this machine runs: measured ranks and block sizes, searches of at most 2^28.5 nodes. `price` has
+`forecast` says what this machine runs: measured ranks and block sizes, searches of at most 2^28.5 nodes. `price` has
 neither limit and serves estimates. Both price trials by `log2_trials`.
 """
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -86,19 +86,18 @@ def hermite(beta: int) -> float:
     return exp(log(HERMITE[MEASURED]) * log(delta(beta)) / log(delta(MEASURED + 1)))
 
 
-@cache
-def log_profile(n: int, M: int, beta: int, dot: bool) -> tuple[float, ...]:
+def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
     """Return ln b*_i (M,), Gram-Schmidt lengths of a β-reduced basis of the orthogonal lattice of n + M rows."""
     volume = n * log(sqrt(n + M) / (sqrt(2) if dot else 2))
     floor = log(1.05 * sqrt((n + M) / M))
     if volume <= M * floor:  # so few coordinates that the basis is nearly orthogonal
-        return (volume / M,) * M
+        return np.full(M, volume / M)
     fall = 2 * log(hermite(beta)) * np.arange(M)
     for k in range(M, 0, -1):  # the first k vectors lie above the floor
         first = (volume - (M - k) * floor + fall[:k].sum()) / k
         if first - fall[k - 1] >= floor:
             break
-    return tuple(np.maximum(floor, first - fall))
+    return np.asarray(np.maximum(floor, first - fall))
 
 
 @cache
@@ -162,10 +161,20 @@ def matzov(beta: float, d: float) -> float:
     return float(np.logaddexp2(3 * log2(d), sieve))
 
 
-def log2_trials(search: Pruning, beta: int, M: int) -> float:
-    """Return log2 of the seconds until a trial succeeds: each one reduces with block size β in rank M and searches."""
-    trial = np.logaddexp2(log2_reduction_seconds(beta, M), log2(PER_NODE) + search.log2_nodes)
-    return float(trial) - log2(max(search.chance, LEAST_CHANCE))
+@cache
+def log2_trials(
+    left: int, error: float, dot: bool, M: int, beta: int, limit: float = MOST_NODES
+) -> tuple[Pruning, float]:
+    """Return the search of trials on `left` coordinates, and log2 of the seconds until one succeeds.
+
+    Each trial reduces with block size β in rank M and searches at most 2^`limit` nodes; `error` is the error's
+    deviation as a share of q. Within limits the attack's own rate of exchange chooses the bounds.
+    """
+    reduction = log2_reduction_seconds(beta, M)
+    spent = reduction - log2(PER_NODE) if limit == inf else log2_reduction_nodes(beta, M)
+    search = pruning(log_profile(left, M, beta, dot), error, spent, limit)
+    trial = np.logaddexp2(reduction, log2(PER_NODE) + search.log2_nodes)
+    return search, float(trial) - log2(max(search.chance, LEAST_CHANCE))
 
 
 def drawn(b: int, left: int, M: int) -> int:
@@ -179,69 +188,44 @@ def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
     Rows to spare buy coordinates: those that vanish on b of them, a share 2^-b of all, form a problem in n - b. With
     `rows` infinite examples come from a stream, and drawing them counts.
     """
-    return min(_ways(n, rows, error, dot), key=lambda way: way.seconds)
-
-
-def _ways(n: int, rows: float, error: float, dot: bool) -> Iterator[Forecast]:
-    """Yield the forecasts of all ranks, block sizes and numbers of coordinates given up that can be the cheapest."""
-    cheapest = inf
+    cheapest = Forecast(n, 0, 0, inf, 0.0, inf)
     for b, M in product(range(max(n - 3, 1)), RANKS):
         examples = drawn(b, n - b, M)
-        if b and examples > 2 * rows:
-            continue
         drawing = examples * EXAMPLE_SECONDS if rows == inf else 0.0
-        if drawing > cheapest:
+        if (b and examples > 2 * rows) or drawing > cheapest.seconds:
             continue
         for beta in HERMITE:
-            way = _forecast(n - b, error, dot, M, beta, drawing)
-            cheapest = min(cheapest, way.seconds)
-            yield way
-
-
-@cache
-def _forecast(left: int, error: float, dot: bool, M: int, beta: int, drawing: float) -> Forecast:
-    """Return the forecast in `left` coordinates, with the bounds that the attack itself will choose."""
-    search = pruning(np.array(log_profile(left, M, beta, dot)), error, log2_reduction_nodes(beta, M))
-    seconds = AROUND + 2.0 ** min(log2_trials(search, beta, M), 900.0) + drawing
-    return Forecast(left, M, beta, search.log2_nodes, search.chance, seconds)
+            search, trials = log2_trials(n - b, error, dot, M, beta)
+            seconds = AROUND + 2.0 ** min(trials, 900.0) + drawing
+            if seconds < cheapest.seconds:
+                cheapest = Forecast(n - b, M, beta, search.log2_nodes, search.chance, seconds)
+    return cheapest
 
 
 def price(n: int, error: float, dot: bool) -> Log2Cost:
     """Return the cost of the attack on a stream at any size; `error` is the error's deviation as a share of q.
 
     Beyond what is measured (`hermite`, `log2_reduction_seconds`) and with searches of any size, so that far out of
-    reach the figure is an upper bound. Raises `EstimateFailed` if nothing succeeds.
+    reach the figure is an upper bound. With coordinates given up, trials cost less and rows cost more: the larger is
+    least where they cross. It lies within one bit of their sum and, unlike the sum, is monotone in n. Raises
+    `EstimateFailed` if nothing succeeds.
     """
-    pairs: Iterable[tuple[int, int]] = product(ESTIMATED_RANKS, ESTIMATED_BLOCKS)
-    costs = (_at_crossing(n, M, beta, error, dot) for M, beta in pairs if beta <= M)
-    cheapest = min(costs, key=lambda cost: cost.time)
+    cheapest = UNREACHED
+    for M, beta in product(ESTIMATED_RANKS, ESTIMATED_BLOCKS):
+        if beta > M:
+            continue
+
+        def log2_seconds(b: int, M: int = M, beta: int = beta) -> tuple[float, float]:
+            """Return log2 of the seconds of all trials and of drawing their examples, b coordinates given up."""
+            trials = log2_trials(n - b, error, dot, M, beta, inf)[1]
+            drawing = log2(drawn(b, n - b, M)) + log2(EXAMPLE_SECONDS)
+            return float(np.logaddexp2(trials, log2(AROUND))), drawing
+
+        crossing = bisect_left(range(n - 1), 0.0, key=lambda b: log2_seconds(b)[1] - log2_seconds(b)[0])
+        for b in {crossing, max(crossing - 1, 0)}:
+            time = max(log2_seconds(b)) + LOG2_OPERATIONS_A_SECOND
+            if time < cheapest.time:
+                cheapest = Log2Cost(time, 2 * log2(n - b + M), log2(drawn(b, n - b, M)))
     if not cheapest.time < inf:
         raise EstimateFailed("no block size of the model decodes, whatever the selection of rows")
-    return cheapest
-
-
-def _at_crossing(n: int, M: int, beta: int, error: float, dot: bool) -> Log2Cost:
-    """Return the cost with as many coordinates given up as make the larger of trials and drawing least.
-
-    With coordinates given up, trials cost less and rows cost more, so the larger is least where they cross. It lies
-    within one bit of their sum and, unlike the sum, is monotone in n.
-    """
-
-    def log2_seconds(b: int) -> tuple[float, float]:
-        """Return log2 of the seconds of all trials and of drawing their examples, b coordinates given up."""
-        spent = log2_reduction_seconds(beta, M) - log2(PER_NODE)
-        search = pruning(np.array(log_profile(n - b, M, beta, dot)), error, spent, inf)
-        trials = float(np.logaddexp2(log2_trials(search, beta, M), log2(AROUND)))
-        return trials, log2(drawn(b, n - b, M)) + log2(EXAMPLE_SECONDS)
-
-    low, high = 0, n - 1
-    while low < high:
-        b = (low + high) // 2
-        trials, drawing = log2_seconds(b)
-        low, high = (b + 1, high) if trials > drawing else (low, b)
-    cheapest = UNREACHED
-    for b in {low, max(low - 1, 0)}:
-        time = max(log2_seconds(b)) + LOG2_OPERATIONS_A_SECOND
-        if time < cheapest.time:
-            cheapest = Log2Cost(time, 2 * log2(n - b + M), log2(drawn(b, n - b, M)))
     return cheapest

@@ -40,36 +40,28 @@ def linearization(equations: Equations, budget: int | None, seed: int, progress:
     rows = rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])][: unknowns + 10]
     if len(rows) < unknowns + 10:
         return Recovery.refused(f"{len(rows)} rows of the narrowest level, {unknowns + 10} are needed")
-    sets = [list(some) for k in range(1, degree + 1) for some in combinations(range(n), k)]
+
+    def polynomial(t: Integers) -> Integers:
+        """Return Π (t - r) mod q over the residues r."""
+        value = np.ones_like(t)
+        for r in residues:
+            value = value * (t - r) % q
+        return value
+
+    sets = [some for k in range(1, degree + 1) for some in combinations(range(n), k)]
     products = np.column_stack([rows[:, some].prod(axis=1) for some in sets])
-    at_zero = _polynomial(np.zeros(1, dtype=np.int64), residues, q)[0]
+    at_zero = int(polynomial(np.zeros(1, dtype=np.int64))[0])
     coefficients = solve_mod(products, np.full(len(rows), -at_zero), q)
-    if coefficients is not None:
-        of = {tuple(some): int(x) for some, x in zip(sets, coefficients, strict=True)}
-        single = np.array([of[(j,)] for j in range(n)])
-        for anchor, first in product(range(min(n, ANCHORS)), range(q)):
-            both = np.array([of.get((min(anchor, j), max(anchor, j)), 0) for j in range(n)])
-            pair = at_zero + single + single[anchor] + both
-            w = _extended(anchor, first, at_zero + single, pair, residues, q)
-            if w is not None and accepts(fresh, w):
-                return Recovery("solved", equations.secret(w), len(equations), detail={"unknowns": unknowns})
+    of = {} if coefficients is None else dict(zip(sets, coefficients.tolist(), strict=True))
+    single = np.array([of.get((j,), 0) for j in range(n)])
+    every, anchors = np.arange(q), range(min(n, ANCHORS) if of else 0)
+    for anchor, first in product(anchors, range(q)):
+        both = np.array([of.get((min(anchor, j), max(anchor, j)), 0) for j in range(n)])
+        pair = at_zero + single + single[anchor] + both
+        fits = polynomial(every) == (at_zero + single[:, None]) % q
+        fits &= (polynomial(every + first) == pair[:, None] % q) | (np.arange(n) == anchor)[:, None]
+        fits[anchor] &= every == first
+        w = fits.argmax(axis=1)
+        if fits.any(axis=1).all() and accepts(fresh, w):
+            return Recovery("solved", equations.secret(w), len(equations), detail={"unknowns": unknowns})
     return Recovery("budget", None, len(equations), detail={"unknowns": unknowns})
-
-
-def _polynomial(t: Integers, residues: Integers, q: int) -> Integers:
-    """Return Π (t - r) mod q of t (N,) over the residues r."""
-    value = np.ones_like(t)
-    for r in residues:
-        value = value * (t - r) % q
-    return value
-
-
-def _extended(
-    anchor: int, first: int, single: Integers, pair: Integers, residues: Integers, q: int
-) -> Integers | None:
-    """Return w (n,) with w_anchor = first, these values at single bits (n,) and pairs with the anchor, or None."""
-    every = np.arange(q)
-    alone, beside = _polynomial(every, residues, q), _polynomial(every + first, residues, q)
-    fits = (alone == single[:, None] % q) & (beside == pair[:, None] % q)
-    fits[anchor] = (every == first) & (alone == single[anchor] % q)
-    return np.asarray(fits.argmax(axis=1)) if fits.any(axis=1).all() else None

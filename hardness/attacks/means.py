@@ -1,14 +1,11 @@
 """Parities of biased products: means of labels times one product, or two, tell the hidden set (theory 2.9)."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import accepts
 from hardness.attacks.equations import Equations, on_equations
 from hardness.attacks.gaussian import check_plan
-
-Floats = NDArray[np.float32]
 
 SWAPS = 100  # of a coordinate in the set for one outside
 
@@ -33,33 +30,22 @@ def means(equations: Equations, budget: int | None, seed: int, progress: Progres
     complement = 2 * s > n  # the label times all products is the parity of the other coordinates
     if complement:
         y, s = y * v.prod(axis=1), n - s
-    for scores in _scores(v, y, s):
-        inside, swaps = _bettered(v, y, np.argsort(-scores)[:s], SWAPS if budget is None else budget)
-        w = np.zeros(n, dtype=np.int64)
-        w[inside] = 1
-        w = 1 - w if complement else w
-        if accepts(fresh, w):
-            return Recovery("solved", equations.secret(w), len(equations), detail={"swaps": swaps})
-    return Recovery("budget", None, len(equations))
-
-
-def _scores(v: Floats, y: Floats, s: int) -> list[Floats]:
-    """Return scores (n,): means of y times a coordinate; its count in the s(s-1)/2 largest means of y times two."""
     centred = v - v.mean(axis=0)
     pairs = np.triu((centred * y[:, None]).T @ centred, 1)
-    least = np.sort(pairs, axis=None)[-max(s * (s - 1) // 2, 1)]
-    large = (pairs >= least).astype(np.float32)
-    return [y @ centred, large.sum(axis=0) + large.sum(axis=1)]
-
-
-def _bettered(v: Floats, y: Floats, inside: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], int]:
-    """Return a set (s,) none of whose swaps agrees with more labels y (N,), and the swaps that led to it."""
-    for swaps in range(most):
-        rest = y * v[:, inside].prod(axis=1)
-        outside = np.setdiff1d(np.arange(v.shape[1]), inside)
-        gain = (v[:, inside] * rest[:, None]).T @ v[:, outside]
-        if not gain.size or gain.max() <= rest.sum() + 0.5:
-            return inside, swaps
-        out, into = np.unravel_index(gain.argmax(), gain.shape)
-        inside = np.append(np.delete(inside, out), outside[into])
-    return inside, most
+    large = (pairs >= np.sort(pairs, axis=None)[-max(s * (s - 1) // 2, 1)]).astype(np.float32)
+    # Means of single coordinates, and how often a coordinate is in one of the largest means of pairs.
+    for scores in (y @ centred, large.sum(axis=0) + large.sum(axis=1)):
+        inside = np.argsort(-scores)[:s]
+        for _ in range(SWAPS if budget is None else budget):
+            rest = y * v[:, inside].prod(axis=1)
+            outside = np.setdiff1d(np.arange(n), inside)
+            gain = (v[:, inside] * rest[:, None]).T @ v[:, outside]
+            if not gain.size or gain.max() <= rest.sum() + 0.5:
+                break
+            out, into = np.unravel_index(gain.argmax(), gain.shape)
+            inside = np.append(np.delete(inside, out), outside[into])
+        w = np.full(n, int(complement))
+        w[inside] = 1 - complement
+        if accepts(fresh, w):
+            return Recovery("solved", equations.secret(w), len(equations))
+    return Recovery("budget", None, len(equations))

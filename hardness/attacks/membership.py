@@ -12,7 +12,7 @@ new, and the heads are those of the columns before.
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from math import ceil, log, log2
+from math import log
 from time import perf_counter
 from typing import Any
 
@@ -27,7 +27,6 @@ from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from hardness.scores import EXACT, judge
-from hardness.sq.bounds.parity import membership_floor
 from hardness.sq.oracle import Membership
 
 Integers = NDArray[np.int64]
@@ -40,47 +39,40 @@ TABLE_ENTRIES = 2**27  # entries of a table of lists that agree with the answers
 SAMPLE, LOG2_SUMS = 1000, 9  # lists and log2 of sums among which the most even split is looked for
 STARTS, NOTHING = 200, 1e-24  # random starts a column; squared residual over the labels' that counts as none
 SINGULAR = 1e9  # condition of the equations from which on they are not believed to determine the column
-DESIGNS = 50  # random sets of queries of which the best conditioned is asked
+WELL = 2.0  # condition of tokens, over their dimension, up to which they are asked
 
 
 def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
-    """Attack an instance by membership queries: status, queries, `secret` or `layer_error`, and what was predicted.
+    """Attack an instance by membership queries: status, queries, and `secret` or `layer_error`.
 
     The learner gets the oracle and the public parameters, the lab judges. Parities take n queries, rounding about
-    `predicted`, random layers `queries_of`. `floor` is what no learner can beat: answers of rounding have p values, of
-    a parity 2; an input of a random layer shows k d numbers and k(k-1) scores a head. Raises `InputError` for a family
-    of another kind.
+    n (1 + ⌈log2 ⌈q/p⌉⌉) (theory 2.9), random layers `queries_of`. Raises `InputError` for a family of another kind.
     """
     teacher, linear = instance.teacher, instance.family.linear
     oracle = Membership(teacher, instance.family.tokens, instance.family.dim)
     started, rng = perf_counter(), np.random.default_rng(seed)
     if isinstance(teacher, Gadget) and linear is not None:
-        fields = _equations(instance, linear.of(instance.public(0)), oracle, rng)
+        hidden, n = linear.of(instance.public(0)), instance.family.dim - 1
+        if hidden.q == 2:
+            w: Integers | None = np.array([_level(oracle, hidden, [j]) for j in range(n)])
+        else:
+            w = rounding(oracle, hidden, rng)
+        answer: dict[str, Any] = {"secret": None if w is None else hidden.write(w)}
+        right = w is not None and np.array_equal(w, hidden.read(instance.secret, n))
     elif isinstance(teacher, MultiHeadAttention):
-        fields = _layer(instance, teacher.heads, oracle, rng, seed)
+        recovered = layer(oracle, teacher.heads, rng)
+        scores = {} if recovered is None else judge(instance, recovered, JUDGED, seed)
+        answer, right = {"layer_error": scores.get("relative_error")}, EXACT.met(scores)
     else:
         raise InputError(
             f"no attack by membership queries on family {instance.family.name}; give parity, rounding or a random layer"
         )
-    right = fields.pop("right")
-    if fields.get("secret", fields.get("layer_error")) is None:
-        fields["reason"] = "no queries of this kind determine the secret, or too many would be needed"
-    status = "solved" if right else "refused" if "reason" in fields else "wrong"
+    status = "solved" if right else "wrong"
+    if None in answer.values():
+        status = "refused"
+        answer["reason"] = "no queries of this kind determine the secret, or too many would be needed"
     counted = {"queries": oracle.ledger.queries, "seconds": perf_counter() - started}
-    return {"status": status, "attack": "membership", **fields, **counted}
-
-
-def _equations(instance: Instance, hidden: Hidden, oracle: Membership, rng: Generator) -> dict[str, Any]:
-    """Recover a secret w mod q: bit by bit where q is 2, else by bisection."""
-    n, q, p = instance.family.dim - 1, hidden.q, hidden.p
-    if q == 2:
-        w: Integers | None = np.array([_level(oracle, hidden, [j]) for j in range(n)])
-        counts = {"predicted": n, "floor": instance.family.log2_secrets()}
-    else:
-        w = rounding(oracle, hidden, rng)
-        counts = {"predicted": predicted(n, q, p), "floor": membership_floor(n, q, p)}
-    right = w is not None and np.array_equal(w, hidden.read(instance.secret, n))
-    return {"secret": None if w is None else hidden.write(w), "right": right, **counts}
+    return {"status": status, "attack": "membership", **answer, **counted}
 
 
 def _level(oracle: Membership, hidden: Hidden, places: list[int]) -> int:
@@ -88,15 +80,6 @@ def _level(oracle: Membership, hidden: Hidden, places: list[int]) -> int:
     X = np.ones(oracle.shape, dtype=np.int8)
     X[1, [0, *(j + 1 for j in places)]] = -1
     return round(float(hidden.levels(np.array(oracle.label(X)[0, 0] - hidden.offset))))
-
-
-def predicted(n: int, q: int, p: int) -> int:
-    """Return the queries of `rounding` if every coordinate takes a bisection: n (1 + ⌈log2 ⌈q/p⌉⌉) (theory 2.9).
-
-    >>> predicted(64, 97, 2), predicted(128, 257, 16)
-    (448, 768)
-    """
-    return n * (1 + ceil(log2(-(-q // p))))
 
 
 def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | None:
@@ -109,32 +92,50 @@ def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | N
     (theory 2.9).
     """
     q, p, n, level = hidden.q, hidden.p, oracle.shape[1] - 1, partial(_level, oracle, hidden)
-    head = _head(level, n, q, p, rng)
+    every, head = np.arange(q), _head(level, n, q, p, rng)
     if head is None:
         return None
-    known = dict(enumerate(head.tolist()))
-    sums: dict[int, list[int]] = {0: []}
-    for j, value in known.items():
-        _extend(sums, j, value, q)
-    waiting = {j: _agree(np.arange(q), 0, level([j]), q, p) for j in range(len(head), n)}
+    w, sums = np.zeros(n, dtype=np.int64), {0: list[int]()}  # the places of a known sum, by its residue
+
+    def extend(j: int, value: int) -> None:
+        w[j] = value
+        for residue, places in list(sums.items()) if len(sums) < q else ():
+            sums.setdefault((residue + value) % q, [*places, j])
+
+    for j, value in enumerate(head.tolist()):
+        extend(j, value)
+    waiting = {j: every[modular.level(every, q, p) == level([j])] for j in range(len(head), n)}
     while waiting:
         before = len(waiting)
         for j, values in list(waiting.items()):
-            waiting[j] = left = _bisect(level, j, values, sums, q, p)
-            if len(left) == 1:
-                known[j] = int(left[0])
-                _extend(sums, j, known[j], q)
+            residues = np.array(list(sums))
+            while len(values) > 1:
+                shown = modular.level(values[:, None] + residues, q, p)
+                best, largest = _most_even(shown, p)
+                if largest == len(values):
+                    break
+                values = values[shown[:, best] == level([j, *sums[int(residues[best])]])]
+            waiting[j] = values
+            if len(values) == 1:
+                extend(j, int(values[0]))
                 del waiting[j]
         if len(waiting) == before:
             return None
-    return modular.centred(np.array([known[j] for j in range(n)]), q)
+    return modular.centred(w, q)
+
+
+def _most_even(shown: Integers, p: int) -> tuple[int, int]:
+    """Return the column of levels (C, S) whose most frequent level is rarest, and how often that is there."""
+    largest = np.max([(shown == y).sum(axis=0) for y in range(p)], axis=0)
+    best = int(np.argmin(largest))
+    return best, int(largest[best])
 
 
 def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | None:
     """Return residues of the first few coordinates: as many as it takes until one list agrees with all their sums."""
-    lists = np.zeros((1, 0), dtype=np.int32)
+    lists, every = np.zeros((1, 0), dtype=np.int32), np.arange(q)
     for j in range(n):
-        values = _agree(np.arange(q), 0, level([j]), q, p)
+        values = every[modular.level(every, q, p) == level([j])]
         if len(lists) * len(values) * (j + 1) > TABLE_ENTRIES:
             return None
         last = np.tile(values, len(lists)).astype(np.int32)
@@ -143,10 +144,8 @@ def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | No
         inside = subsets[:, None] >> np.arange(j) & 1  # with the new coordinate these are the sums to ask
         while len(inside) and len(lists) > 1:
             some = lists[rng.integers(len(lists), size=SAMPLE)] if len(lists) > SAMPLE else lists
-            shown = modular.level(some[:, :j] @ inside.T + some[:, j:], q, p)
-            largest = np.max([(shown == y).sum(axis=0) for y in range(p)], axis=0)
-            best = int(np.argmin(largest))
-            alike = largest[best] == len(some)
+            best, largest = _most_even(modular.level(some[:, :j] @ inside.T + some[:, j:], q, p), p)
+            alike = largest == len(some)
             if alike and len(some) == len(lists):
                 break
             chosen = inside[rng.integers(len(inside))] if alike else inside[best]
@@ -157,42 +156,6 @@ def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | No
         if len(lists) <= 1:
             break
     return lists[0].astype(np.int64) if len(lists) == 1 else None
-
-
-def _extend(sums: dict[int, list[int]], j: int, value: int, q: int) -> None:
-    """Add the sums of one more known coordinate with those before, until every residue is there."""
-    if len(sums) < q:
-        for residue, places in list(sums.items()):
-            sums.setdefault((residue + value) % q, [*places, j])
-
-
-def _bisect(level: Level, j: int, values: Integers, sums: dict[int, list[int]], q: int, p: int) -> Integers:
-    """Return the residues of coordinate j that agree, when no known sum splits them further."""
-    residues = np.array(list(sums))
-    while len(values) > 1:
-        shown = modular.level(values[:, None] + residues, q, p)
-        largest = np.max([(shown == y).sum(axis=0) for y in range(p)], axis=0)
-        best = int(np.argmin(largest))
-        if largest[best] == len(values):
-            break
-        shift = int(residues[best])
-        values = _agree(values, shift, level([j, *sums[shift]]), q, p)
-    return values
-
-
-def _agree(values: Integers, shift: int, shown: int, q: int, p: int) -> Integers:
-    return np.asarray(values[modular.level(values + shift, q, p) == shown])
-
-
-def _layer(instance: Instance, heads: int, oracle: Membership, rng: Generator, seed: int) -> dict[str, Any]:
-    """Recover a layer of random heads and judge it on fresh inputs."""
-    recovered = layer(oracle, heads, rng)
-    scores = {} if recovered is None else judge(instance, recovered, JUDGED, seed)
-    k, d = oracle.shape
-    # An input shows k d numbers, and of every head k (k - 1) scores: of 2 m d² unknowns no fewer inputs tell all.
-    floor = max(2 * heads * d / k, d * d / (k * (k - 1)))
-    error, right = scores.get("relative_error"), EXACT.met(scores)
-    return {"layer_error": error, "right": right, "predicted": queries_of(d), "floor": floor}
 
 
 def queries_of(dim: int) -> int:
@@ -207,7 +170,12 @@ def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention 
     meets all its equations and they determine it.
     """
     k, d = oracle.shape
-    total = _sum_of_w(oracle, rng)
+    x = np.ones(
+        (d, d), np.int64
+    )  # independent tokens, which show Σ W_i where every place holds one and the same
+    while np.linalg.cond(x) > WELL * d:
+        x = rng.choice([-1, 1], (d, d))
+    total = np.linalg.solve(x, np.array([oracle.label(np.repeat(row[None], k, axis=0))[0] for row in x]))
     theta, w = np.zeros((heads, d, d)), np.zeros((heads, d, d))
     for j in range(d):
         pairs = _design(d, j, max(-(-d // 2), d - j - 1), rng)  # (R/2, 2, d)
@@ -228,33 +196,19 @@ def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention 
     return MultiHeadAttention(theta, w)
 
 
-def _sum_of_w(oracle: Membership, rng: Generator) -> Floats:
-    """Return Σ W_i (d, d), from d independent tokens, each in every place."""
-    tokens, dim = oracle.shape
-    x = np.ones((dim, dim))
-    while np.linalg.matrix_rank(x) < dim or np.linalg.cond(x) > 100 * dim:
-        x = rng.choice([-1.0, 1.0], (dim, dim))
-    shown = np.array([oracle.label(np.repeat(row[None], tokens, axis=0).astype(int))[0] for row in x])
-    return np.asarray(np.linalg.solve(x, shown))
-
-
 def _design(dim: int, j: int, count: int, rng: Generator) -> NDArray[np.int64]:
     """Return pairs x, y (count, 2, d) that differ in coordinate j, where x_j = 1, and in about half of those before.
 
-    Of many random sets the one whose tokens span all directions best.
+    Their tokens span all directions well.
     """
-    best, smallest = np.zeros((count, 2, dim), np.int64), np.inf
-    while not np.isfinite(smallest):
-        for _ in range(DESIGNS):
-            x = rng.choice([-1, 1], (count, dim))
-            x[:, j] = 1
-            differ = (rng.random((count, dim)) < 0.5) & (np.arange(dim) < j)
-            differ[:, j] = True
-            pairs = np.stack([x, np.where(differ, -x, x)], axis=1)
-            condition = np.linalg.cond(pairs.reshape(2 * count, dim))
-            if condition < min(smallest, 1e6):
-                best, smallest = pairs, condition
-    return best
+    while True:
+        x = rng.choice([-1, 1], (count, dim))
+        x[:, j] = 1
+        differ = (rng.random((count, dim)) < 0.5) & (np.arange(dim) < j)
+        differ[:, j] = True
+        pairs = np.stack([x, np.where(differ, -x, x)], axis=1)
+        if np.linalg.cond(pairs.reshape(2 * count, dim)) < WELL * dim:
+            return pairs
 
 
 def _column(

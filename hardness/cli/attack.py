@@ -68,67 +68,38 @@ def attack(
 
     Example: hardness attack gaussian examples.npz
     """
-    if name == "membership":
-        _membership(file, seed, as_json)
-        return
-    if name == "batch-gradient" and file.suffix not in (".npz", ".parquet"):
-        _batch_gradient(file, batch, batches, seed, as_json)
-        return
-    if batch is not None or batches is not None:
+    gradients = name == "batch-gradient" and file.suffix not in (".npz", ".parquet")
+    if (batch is not None or batches is not None) and not gradients:
         raise InputError("--batch and --batches are for `attack batch-gradient` on an instance file")
-    from hardness import registry
-    from hardness.engine.progress import steps
-    from hardness.evaluation.attacking import attack_file
+    if gradients or name == "membership":
+        from hardness.attacks import batch_gradient, membership
+        from hardness.instance import Instance
 
-    registry.module_of("attack", name)  # a misspelt name is said before a missing file
-    with steps(name) as tell:
-        outcome = attack_file(file, name, budget, seed, tell)
-    payload: dict[str, Any] = {
-        "status": outcome.status,
-        "attack": name,
-        "secret": outcome.secret,
-        "samples_used": outcome.samples_used,
-        "seconds": outcome.seconds,
-        "detail": outcome.detail,
-    }
-    if outcome.predictions is not None:
-        payload["predictions"] = outcome.predictions
-    lines = [f"{outcome.status}: {name} after {outcome.samples_used} examples, {outcome.seconds:.2f} s"]
-    lines += [f"{key.replace('_', ' ')}: {value}" for key, value in outcome.detail.items()]
-    lines += [f"secret: {outcome.secret}"] if outcome.secret else []
-    lines += ["every held-out label is right: --json gives them"] if outcome.predictions is not None else []
-    emit(as_json, payload, lines)
+        instance = Instance.load(file)
+        if gradients:
+            ended = batch_gradient.attack(instance, batch or batch_gradient.BATCH, batches, seed)
+            work = f"{ended['batches']} batches, {ended['examples']} informative examples"
+        else:
+            ended = membership.attack(instance, seed)
+            work = f"{ended['queries']} membership queries"
+        found = {name: ended[name] for name in ("secret", "layer_error") if ended.get(name)}
+        lines = [f"{ended['status']}: {ended.get('reason', work)}, {ended['seconds']:.2f} s"]
+    else:
+        from hardness import registry
+        from hardness.engine.progress import steps
+        from hardness.evaluation.attacking import attack_file
 
-
-def _membership(file: Path, seed: int, as_json: bool) -> None:
-    """Run the attack that chooses inputs, which a counting oracle labels."""
-    from hardness.attacks.membership import attack as ask
-    from hardness.instance import Instance
-    from hardness.io.rounding import at_least
-
-    outcome = ask(Instance.load(file), seed)
-    lines = [
-        f"{outcome['status']}: {outcome['queries']} membership queries, {outcome['seconds']:.2f} s; "
-        f"predicted {outcome['predicted']}, no learner needs fewer than {at_least(outcome['floor'])}"
-    ]
-    lines += [f"secret: {outcome['secret']}"] if outcome.get("secret") else []
-    lines += (
-        [f"relative error of the layer: {outcome['layer_error']:.1e}"] if outcome.get("layer_error") else []
-    )
-    lines += [outcome["reason"]] if "reason" in outcome else []
-    emit(as_json, outcome, lines)
-
-
-def _batch_gradient(file: Path, batch: int | None, batches: int | None, seed: int, as_json: bool) -> None:
-    """Run the attack that is handed mean gradients of batches, which the lab makes."""
-    from hardness.attacks.batch_gradient import BATCH, attack
-    from hardness.instance import Instance
-
-    ended = attack(Instance.load(file), batch or BATCH, batches, seed)
-    work = f"{ended['batches']} batches, {ended['examples']} informative examples"
-    lines = [f"{ended['status']}: {ended.get('reason', work)}, {ended['seconds']:.2f} s"]
-    lines += [f"secret: {ended['secret']}"] if ended["secret"] else []
-    emit(as_json, ended, lines)
+        registry.module_of("attack", name)  # a misspelt name is said before a missing file
+        with steps(name) as tell:
+            outcome = attack_file(file, name, budget, seed, tell)
+        ended = {key: value for key, value in vars(outcome).items() if key != "rule" and value is not None}
+        ended |= {"attack": name, "secret": outcome.secret}
+        found = {**outcome.detail, **({"secret": outcome.secret} if outcome.secret else {})}
+        lines = [
+            f"{outcome.status}: {name} after {outcome.samples_used} examples, {outcome.seconds:.2f} s",
+            *(["every held-out label is right: --json gives them"] if outcome.predictions else []),
+        ]
+    emit(as_json, ended, [*lines, *(f"{key.replace('_', ' ')}: {value}" for key, value in found.items())])
 
 
 def attacks(as_json: Json = False) -> None:
@@ -177,18 +148,30 @@ def estimate(
 
     Example: hardness estimate rounding --dim 65 --modulus 97 --levels 4
     """
-    from hardness.attacks.estimates.table import estimate as priced
+    from hardness.attacks.estimate import estimate as priced
+    from hardness.io.rounding import at_least_power
 
     prices = priced(Path(target) if isinstance(target, str) else target, tolerance=tolerance)
     cheapest = prices.cheapest
     payload = {
         "attacks": [vars(line) for line in prices.attacks],
         "cheapest": None if cheapest is None else {"name": cheapest.name, "log2_time": cheapest.log2_time},
-        "guarantee": prices.guarantee,
         "parameters": prices.parameters,
         "version": prices.version,
     }
-    emit(as_json, payload, prices.lines)
+
+    def bits(value: float | None) -> str:
+        return "     -" if value is None else f"2^{value:<4.1f}"
+
+    lines = []
+    for each in prices.attacks:
+        # The queries of the lower bound are rounded down.
+        bound = each.name == "sq bound" and each.log2_time is not None
+        time = f"{at_least_power(each.log2_time):6}" if bound else bits(each.log2_time)
+        cost = f"{time} time  {bits(each.log2_memory)} memory  {bits(each.samples)} examples"
+        lines.append(f"{each.name:20} {cost}  {each.status}: {each.source}")
+    known = "none known" if cheapest is None else f"{cheapest.name}, {bits(cheapest.log2_time).strip()}"
+    emit(as_json, payload, [*lines, f"cheapest: {known}"])
 
 
 def challenge(
@@ -205,32 +188,24 @@ def challenge(
 
     Example: hardness challenge lwr.safetensors --count 100000 --out challenge-1
     """
-    from hardness.attacks.estimates.table import estimate as priced
-    from hardness.instance import Instance
-    from hardness.instance.challenge import (
-        LEAST_BITS,
-        held_out,
-        log2_answers,
-        log2_secrets,
-        publish,
-        refuse_guessable,
-    )
+    from hardness.attacks.estimate import estimate as priced
+    from hardness.instance import Instance, challenge
     from hardness.io.rounding import at_least_power
 
     instance = Instance.load(file)
-    X, secret_bits = held_out(instance.family.dim), log2_secrets(instance)
+    X, secrets = challenge.held_out(instance.family.dim), challenge.log2_secrets(instance)
     if not toy:
-        refuse_guessable(instance, X)
+        challenge.refuse_guessable(instance, X)
     prices = priced(instance)
     price = prices.cheapest
-    if price is not None and price.log2_time is not None and price.log2_time < LEAST_BITS and not toy:
+    if not toy and price is not None and (price.log2_time or 0.0) < challenge.LEAST_BITS:
         raise InputError(
             f"{price.name} opens it in about 2^{price.log2_time:.1f} operations ({price.source}): a challenge needs "
-            f"2^{LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
+            f"2^{challenge.LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
         )
-    commitment = publish(instance, count, out, toy, force, X)["commitment"]
+    commitment = challenge.publish(instance, count, out, toy, force, X)["commitment"]
     warn_of_seed(instance)
-    answers = log2_answers(instance, X)
+    answers = challenge.log2_answers(instance, X)
     not_priced = [each.name for each in prices.attacks if each.status in ("failed", "not priced")]
     payload = {
         "out": str(out),
@@ -241,18 +216,15 @@ def challenge(
         "cheapest": None if price is None else {"name": price.name, "log2_time": price.log2_time},
         "not_priced": not_priced,
     }
-    fewer = answers < secret_bits
-    lines = [f"the {'vector of held-out labels' if fewer else 'secret'} is one of {at_least_power(answers)}"]
-    if price is not None and price.log2_time is not None:
+    hidden = "vector of held-out labels" if answers < secrets else "secret"
+    lines = [f"the {hidden} is one of {at_least_power(answers)}"]
+    if price is not None:
         lines.append(
             f"the cheapest attack priced here is {price.name}, about 2^{price.log2_time:.1f} operations"
         )
     others = ", ".join([*not_priced, "learners by gradients, and whatever `hardness estimate` does not list"])
-    emit(
-        as_json,
-        payload,
-        [*lines, f"not priced: {others}", f"wrote {count} examples and commitment {commitment} to {out}"],
-    )
+    lines += [f"not priced: {others}", f"wrote {count} examples and commitment {commitment} to {out}"]
+    emit(as_json, payload, lines)
 
 
 def judge(

@@ -143,16 +143,17 @@ def combine(
     minus: NDArray[np.bool_],
     order: NDArray[np.int32],
     cap: int,
-    left: int,
-    width: int,
-    centre: int,
-    new_centre: int,
+    shape: Shape,
     out: Words,
     out_phases: Phases,
 ) -> int:
-    """Make differences v - s v' of rows that share a key, each row with at most `cap` before it; return how many."""
+    """Make differences v - s v' of rows that share a key, each row with at most `cap` before it; return how many.
+
+    `shape` holds the coordinates that are left of them, and width and centre before.
+    """
+    left, width, centre = shape
     a, b = np.empty(left, np.int64), np.empty(left, np.int64)
-    made, start = 0, 0
+    made, start, new_centre = 0, 0, max(2 * centre, 1)
     for i in range(order.size):
         row = order[i]
         if keys[row] != keys[order[start]]:

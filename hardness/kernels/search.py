@@ -1,4 +1,4 @@
-"""Loops of the searches: subsets, tests of candidates, collisions of samples, the nearest vector of a lattice."""
+"""Loops of the searches: subsets, tests of candidates, the nearest vector of a lattice."""
 
 from itertools import chain, combinations
 
@@ -53,27 +53,6 @@ def first_match(
             if wrong <= limit:
                 return i, j, tested
     return -1, -1, tested
-
-
-@njit(cache=True)
-def collisions(rows: Words, shift: int, limit: int) -> Words:
-    """Return sums of pairs of rows that agree from bit `shift` up, at most `limit`; `rows` must be sorted (LF2)."""
-    out = np.empty(limit, dtype=np.uint64)
-    count = 0
-    start = 0
-    # Sorted, rows that agree above `shift` are neighbours: a run at a time, all its pairs (LF2, Levieil & Fouque 2006).
-    s = np.uint64(shift)
-    for end in range(1, len(rows) + 1):
-        if end < len(rows) and rows[end] >> s == rows[start] >> s:
-            continue
-        for i in range(start, end):
-            for j in range(i + 1, end):
-                if count == limit:
-                    return out
-                out[count] = rows[i] ^ rows[j]
-                count += 1
-        start = end
-    return out[:count]
 
 
 @njit(cache=True)

@@ -15,8 +15,6 @@ from hardness.attacks.lattice import (
     Rows,
     decode,
     ladder,
-    lattice,
-    lookup,
     orthogonal_basis,
     triangular,
 )
@@ -64,16 +62,6 @@ def test_enumeration_finds_the_nearest(M, seed):
     g = np.linalg.solve(L, (h - np.rint(h) - grid).T)
     assert norm == pytest.approx((g**2).sum(axis=0).min())
     assert norm == pytest.approx((np.linalg.solve(L, h - m) ** 2).sum())
-
-
-@pytest.mark.parametrize(("n", "q", "p"), [(4, 97, 4), (5, 17, 2), (8, 97, 8), (3, 257, 16)])
-def test_small_dimensions_by_look_up(n, q, p):
-    w = np.random.default_rng(n).integers(0, q, n)
-    data = examples(w, q, p, count=6000, seed=2)
-    candidates = lookup(extract(*data))
-    assert any((row == w).all() for row in candidates)
-    assert all(extract(*data).agreement(row) == 1 for row in candidates[:50])
-    assert lattice(*data).status == "solved"
 
 
 @pytest.mark.parametrize(("q", "sd", "n"), [(97, 3.5, 60), (257, 4.6, 80), (97, 7.0, 24), (97, 14.0, 26)])

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from hardness.attacks import bkw_cost, lattice_cost
 from hardness.attacks.cost import LOG2_OPERATIONS_A_SECOND, rows_a_candidate
-from hardness.attacks.estimates.rounding import rounding_error
-from hardness.attacks.estimates.table import estimate, estimates
-from hardness.errors import InputError
-from hardness.instance.suite import entries
+from hardness.attacks.estimate import estimates
+from hardness.attacks.rounding_prices import rounding_error
 
 
 def parity(n, s, eta=0.0, gadget="diag"):
@@ -114,26 +112,6 @@ def test_exhaustive_search_pays_for_the_noise():
     # Where a wrong candidate takes 2^16 rows, so does one of elimination, and halves that meet by chance.
     assert lines["lpn pooled gauss"].log2_time > 26 * -log2(1 - 0.498) + 16
     assert lines["meet in the middle"].log2_time > log2(comb(26, 7)) - 4 + 16
-    noisy, exact = (
-        next(e for e in estimates(rounding(9, 97, 97, n)).attacks if e.name == "exhaustive") for n in (20, 0)
-    )
-    assert noisy.log2_time > exact.log2_time + 2
-
-
-def test_other_families_are_refused():
-    with pytest.raises(InputError, match="no hidden linear secret"):
-        estimates({"family": "nondegenerate", "dim": 8})
-
-
-def test_the_suite_states_what_the_cheapest_attack_is_estimated_to_cost():
-    cells = {
-        entry.name.rpartition("-")[0]: entry for entry in entries().values() if entry.predicted["attack"]
-    }
-    assert len(cells) >= 8
-    for entry in cells.values():
-        price = estimate(entry.family, **entry.params).cheapest
-        stated = entry.predicted["attack"], entry.predicted["log2_time"]
-        assert (price.name, price.log2_time) == (stated[0], pytest.approx(stated[1], abs=0.006))
 
 
 def test_estimates_lie_at_or_below_what_the_attack_predicts_of_itself():

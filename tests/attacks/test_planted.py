@@ -6,28 +6,19 @@ from attack_examples import centred, examples, planted, support
 from hardness import registry
 
 GADGETS = ("diag", "dot")
-PARITIES = [  # attack, n, s, rows, what its detail must say, further options
+PARITIES = [  # attack, n, s, rows, further options
     *(
-        ("gaussian", n, s, 4 * n + 200, {}, {"gadget": gadget})
+        ("gaussian", n, s, 4 * n + 200, {"gadget": gadget})
         for n, s in ((5, 2), (31, 4), (63, 6), (64, 7), (130, 20))
         for gadget in GADGETS
     ),
-    ("gaussian", 31, 5, 6000, {}, {"flip": 0.1}),
+    ("gaussian", 31, 5, 6000, {"flip": 0.1}),
     *(
-        ("search", n, s, 2000, {}, {"gadget": gadget})
+        ("search", n, s, 2000, {"gadget": gadget})
         for n, s in ((12, 1), (20, 3), (63, 6), (100, 4))
         for gadget in GADGETS
     ),
-    *(
-        ("search", n, s, 8000, {"method": "meet in the middle"}, {"flip": flip})
-        for n, s, flip in ((40, 4, 0.1), (63, 5, 0.15), (90, 4, 0.2))
-    ),
-    *(
-        ("search", n, n // 2, rows, {"method": "collisions"}, {"flip": flip})
-        for n, flip, rows in ((31, 0.25, 100_000), (48, 0.1, 200_000), (63, 0.1, 200_000))
-    ),
-    # A step of collisions would leave bias .01, which 120,000 rows do not show: one large transform.
-    ("search", 24, 12, 240_000, {"steps": 0}, {"flip": 0.45}),
+    *(("search", n, s, 8000, {"flip": flip}) for n, s, flip in ((40, 4, 0.1), (63, 5, 0.15), (90, 4, 0.2))),
 ]
 ROUNDINGS = [  # attack, n, q, p, rows, further options
     *(("gaussian", 24, q, p, 500, {}) for q, p in ((97, 97), (12, 12), (2, 2), (97, 90), (8, 8))),
@@ -39,7 +30,7 @@ ROUNDINGS = [  # attack, n, q, p, rows, further options
     ("lattice", 20, 97, 8, 40_000, {"noise": 2.0}),
 ]
 DETAIL = {
-    "bkw": {"plan", "predicted_seconds", "steps", "log2_rows", "scores"},
+    "bkw": {"plan", "predicted_seconds", "steps", "log2_rows"},
     "lattice": {"block_size", "dimension", "trials", "selected_away"},
 }
 REFUSED = [  # attack, n, q, p, weight, rows, further options, words of the reason
@@ -49,8 +40,8 @@ REFUSED = [  # attack, n, q, p, weight, rows, further options, words of the reas
     ("search", 32, 97, 4, None, 500, {}, "hidden sets"),
     ("search", 63, 2, 2, 20, 1000, {}, ""),
     ("search", 63, 2, 2, 20, 50, {}, ""),
-    ("bkw", 90, 97, 2, None, 3000, {}, "out of reach: the cheapest plan holds 2^31 rows"),
-    ("bkw", 40, 97, 2, None, 3000, {}, "informative rows, here are 2^10.2"),
+    ("bkw", 90, 97, 2, None, 3000, {}, "out of reach: no plan for"),
+    ("bkw", 40, 97, 2, None, 3000, {}, "2^10.2 informative rows"),
     ("bkw", 90, 97, 2, None, 100, {}, ""),
     ("bkw", 20, 2, 2, 3, 400, {}, ""),
     ("lattice", 80, 17, 2, None, 3000, {}, "out of reach"),
@@ -66,12 +57,11 @@ def attacked(name, *data, **options):
     return registry.get("attack", name)(*data, **options)
 
 
-@pytest.mark.parametrize(("attack", "n", "s", "rows", "detail", "options"), PARITIES)
-def test_parities_fall(attack, n, s, rows, detail, options):
+@pytest.mark.parametrize(("attack", "n", "s", "rows", "options"), PARITIES)
+def test_parities_fall(attack, n, s, rows, options):
     w = planted(n, 2, s)
     outcome = attacked(attack, *examples(w, 2, 2, count=rows, seed=s, **options))
     assert (outcome.status, outcome.secret) == ("solved", support(w))
-    assert detail.items() <= outcome.detail.items()
 
 
 @pytest.mark.parametrize(("attack", "n", "q", "p", "rows", "options"), ROUNDINGS)

@@ -9,10 +9,12 @@ import pytest
 from attack_examples import examples
 from commands import answer, check_refused, run_command
 
-from hardness.attacks.estimates.parity import FEWER
-from hardness.attacks.estimates.rounding import hermite_shares
-from hardness.attacks.estimates.table import estimate
+from hardness.attacks.estimate import estimate
 from hardness.attacks.junta import junta
+from hardness.attacks.parity_prices import FEWER
+from hardness.attacks.rounding_prices import hermite_shares
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
 from hardness.instance.challenge import LEAST_BITS
 from hardness.instance.suite import entries
 
@@ -59,27 +61,12 @@ def test_easy_settings_make_no_challenge(attack: str, line: str) -> None:
     assert not Path("c").exists()
 
 
-def slow(*values: object) -> object:
-    """A case for `make test-all`: of its attack another one is tried at every run."""
-    return pytest.param(*values, marks=pytest.mark.slow)
-
-
 # Small enough for a test; the six settings of the first lines above take each attack a few seconds.
 OPENED = [
     ("few-heads", 20000, "rounding --dim 33 --modulus 1009 --levels 3 --heads 2"),
-    slow(
-        "few-heads",
-        40000,
-        "rounding --dim 33 --modulus 97 --levels 2 --heads 2",
-    ),  # 0, 1, 0: no mean, but pairs
-    slow("few-heads", 30000, "rounding --dim 33 --modulus 97 --levels 4 --heads 5 --gadget dot"),
     ("junta", 4000, "rounding --dim 101 --modulus 4096 --levels 2 --weight 5"),
-    slow("junta", 8000, "rounding --dim 101 --modulus 4096 --levels 2 --weight 4 --noise 20"),
-    slow("junta", 20000, "rounding --dim 65 --modulus 97 --levels 8 --weight 4 --gadget dot"),
     ("means", 20000, "parity --dim 129 --heads 12 --flip 0.2 --bias 0.9"),
-    ("means", 20000, "parity --dim 129 --heads 24 --gadget dot --flip 0.2 --bias 0.9"),
     ("means", 20000, "parity --dim 129 --heads 120 --flip 0.2 --bias 0.9"),  # the other coordinates are few
-    slow("means", 60000, "parity --dim 65 --heads 5 --flip 0.05 --bias 0.3"),  # pairs
     ("linearization", 6000, "rounding --dim 21 --modulus 7 --levels 3"),
 ]
 
@@ -148,20 +135,14 @@ def test_an_attack_on_another_kind_is_refused_with_a_reason(attack: str, line: s
 
 
 def test_the_error_mass_of_few_heads_is_that_of_their_instances() -> None:
-    lines = {
-        each.name: each for each in estimate("rounding", dim=193, modulus=4093, levels=3, heads=2).attacks
-    }
+    family = Rounding(193, 4093, 3, heads=2)
+    lines = {each.name: each for each in estimate(family).attacks}
     stated = float(lines["few heads"].source.partition("wrong on ")[2].split()[0])
-    masses = []
-    for seed in range(3):
-        line = (
-            f"generate rounding --dim 193 --modulus 4093 --levels 3 --heads 2 --seed {seed} --out f --force"
-        )
-        masses.append(answer(line)["error_mass"])
+    masses = [Instance.generate(family, seed).certificate["error_mass"] for seed in range(3)]
     assert abs(stated - np.mean(masses)) < 0.1
-    assert {lines[name].status for name in ("meet in the middle", "lattice", "linearization")} == {
-        "not priced"
-    }
+    assert all(
+        lines[name].status == "not priced" for name in ("meet in the middle", "lattice", "linearization")
+    )
 
 
 def test_shares_that_show_the_secret_are_those_of_a_normal_level() -> None:
@@ -176,15 +157,6 @@ def test_shares_that_show_the_secret_are_those_of_a_normal_level() -> None:
         shown = [((cell == level) - (cell == level).mean()) for level in range(3)]
         sums.append([max(np.mean(y * h) ** 2 / np.var(y) for y in shown) for h in (x, (x * x - 1) / sqrt(2))])
     assert hermite_shares(1, 3, 2, 2.0) == pytest.approx(np.mean(sums, axis=0), rel=0.05)
-
-
-def test_biased_products_cost_less_the_more_they_are_biased() -> None:
-    prices = [
-        estimate("parity", dim=257, heads=20, flip=0.3, bias=bias).cheapest for bias in (0.0, 0.3, 0.6, 0.9)
-    ]
-    times = [price.log2_time for price in prices if price is not None and price.log2_time is not None]
-    assert times == sorted(times, reverse=True)
-    assert times[0] - times[-1] > 20
 
 
 def test_guessing_that_coordinates_hold_the_secret_costs_what_guesses_cost() -> None:

@@ -39,16 +39,13 @@ def test_an_attack_that_does_not_apply_is_reported_and_exits_0():
     assert answer("attack lattice p.npz")["status"] == "refused"
 
 
-def test_lattice_without_fpylll_is_refused_but_for_looking_up(monkeypatch):
-    """What is to be reduced needs fpylll, and a forecast of a reduction is no result; few inputs are looked up."""
+def test_lattice_without_fpylll_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "fpylll", None)
-    for name, dim, levels in (("large", 21, 2), ("small", 6, 4)):
-        run_command(f"generate rounding --dim {dim} --modulus 97 --levels {levels} --seed 1 --out {name}")
-        run_command(f"sample {name} --count 4000 --seed 2 --out {name}.npz")
-    refused = run_command("attack lattice large.npz")
+    run_command("generate rounding --dim 21 --modulus 97 --levels 2 --seed 1 --out r")
+    run_command("sample r --count 4000 --seed 2 --out r.npz")
+    refused = run_command("attack lattice r.npz")
     check_refused(refused, "needs fpylll: pip install 'attention-hardness[lattice]'")
     assert "plan" not in refused.err
-    assert answer("attack lattice small.npz")["detail"]["method"] == "look-up"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +73,6 @@ def test_estimate_takes_an_instance_or_a_family():
     of_file = answer("estimate r")
     assert of_file == answer("estimate rounding --dim 33 --modulus 97 --levels 4")
     assert {"name", "log2_time", "log2_memory", "samples", "status", "source"} <= of_file["attacks"][0].keys()
-    assert "about 5 dimensions" in of_file["guarantee"]
     assert of_file["cheapest"]["log2_time"] == min(
         row["log2_time"]
         for row in of_file["attacks"]

@@ -13,7 +13,6 @@ from head_limited import head_limited_parity
 from theorem_b import distance, separation
 from theory_page import ROOT, SECTIONS, characters, near, table
 
-from hardness.attacks.cost import low_degree_rows
 from hardness.gadgets import sharp
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.parity import top_eigenvalue
@@ -345,7 +344,6 @@ def test_low_degree_advantage():
     for D in range(1, (s + 1) * M + 1):
         stated = sum(comb(M, t) * (1 - 2 * eta) ** (2 * t) for t in range(1, D // (s + 1) + 1)) / comb(n, s)
         assert weight[1 : D + 1].sum() == pytest.approx(stated, abs=1e-12)
-    assert low_degree_rows(n, s, eta) * (1 - 2 * eta) ** 2 / comb(n, s) == pytest.approx(1)
 
 
 # 4

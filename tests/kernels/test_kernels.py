@@ -1,15 +1,11 @@
 """Compiled loops against plain ones and definitions."""
 
-from functools import partial
-
 import flint
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
-from hardness.attacks.gaussian import solve2, solve_mod
 from hardness.kernels import bits as kernels
 from hardness.kernels import games as game_kernels
 from hardness.kernels.gf2 import rref2
@@ -60,24 +56,6 @@ def test_elimination_in_words_is_elimination_by_pivots(rows, columns, rank, dens
     expected, rank = flint.nmod_mat(*A.shape, A.ravel().tolist(), 2).rref()
     assert reduced.tolist() == [[int(x) for x in row] for row in expected.tolist()]
     assert pivots.tolist() == [int(np.argmax(row)) for row in reduced[:rank]]
-
-
-@pytest.mark.parametrize("q", [2, 3, 97])
-def test_elimination_is_that_of_galois(q):
-    """Unique solutions over GF(q), and none where rows contradict each other or are too few."""
-    galois = pytest.importorskip("galois")
-    field, rng = galois.GF(q, compile="python-calculate"), np.random.default_rng(q)
-    for rows, n in ((5, 5), (9, 6), (40, 33), (3, 4)):
-        A = rng.integers(0, q, (rows, n))
-        for b in (A @ rng.integers(0, q, n) % q, rng.integers(0, q, rows)):
-            reduced = field(np.column_stack((A, b)) % q).row_reduce()
-            unique = np.array_equal(reduced[:, :n], np.eye(rows, n)) and not reduced[n:, n].any()
-            w = (solve2 if q == 2 else partial(solve_mod, q=q))(A, b)
-            assert (w is not None) == unique
-            assert not unique or np.array_equal(w, reduced[:n, n])
-    words = pack_bits(A.astype(np.uint8) & 1)
-    rref2(words, n)
-    assert np.array_equal(unpack_bits(words, n), galois.GF2(A & 1).row_reduce())
 
 
 def radix_two(f):

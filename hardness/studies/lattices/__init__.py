@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import cache
 from math import log2
 from pathlib import Path
-from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -46,36 +45,25 @@ FEW_HEADS = {
 }  # n and m, at the first panel
 FEW_EXAMPLES = {"lattice": (24, 28, 30), "bkw": (28, 32, 36, 40, 44)}  # n, at the first panel
 EXAMPLES = (2_500, 10_000, 40_000)
+Cell = tuple[str, int | None, int, int, int, int | None]  # attack, examples of a file, q, p, n, m
 
 
 def tasks(quick: bool) -> list[Task]:
     """Return both attacks on rising dimensions with every label right; at (97, 2) on fewer examples and fewer heads."""
-    wanted: dict[str, Task] = {}
-    for run in range(1 if quick else RUNS):
-        trials = [*_sizes(QUICK if quick else GRID, run), *_few_heads(quick, run)]
-        trials += [] if quick else _few_examples(run)
-        trials += [] if quick or run else _sizes(BEYOND, run)
-        wanted |= {trial.identity: trial for trial in trials}
-    return list(wanted.values())
-
-
-def _sizes(grid: Sizes, run: int) -> Iterator[Task]:
-    for (attack, source), panels in grid.items():
-        samples = FILES[attack] if source == "file" else None
-        for (q, p), sizes in zip(PANELS, panels, strict=True):
-            yield from (task(attack, samples, q, p, n, None, run) for n in sizes)
-
-
-def _few_heads(quick: bool, run: int) -> Iterator[Task]:
+    repeated, once = [*_sizes(QUICK if quick else GRID)], [] if quick else [*_sizes(BEYOND)]
     for attack, (n, heads) in FEW_HEADS.items():
-        yield from (
-            task(attack, FILES[attack], *PANELS[0], n, m, run) for m in (heads[2:3] if quick else heads)
-        )
+        repeated += [(attack, FILES[attack], *PANELS[0], n, m) for m in (heads[2:3] if quick else heads)]
+    for attack, sizes in FEW_EXAMPLES.items() if not quick else ():
+        repeated += [(attack, samples, *PANELS[0], n, None) for samples in EXAMPLES for n in sizes]
+    wanted = [task(*cell, run) for run in range(1 if quick else RUNS) for cell in repeated]
+    wanted += [task(*cell, 0) for cell in once]
+    return list({each.identity: each for each in wanted}.values())
 
 
-def _few_examples(run: int) -> Iterator[Task]:
-    for attack, sizes in FEW_EXAMPLES.items():
-        yield from (task(attack, samples, *PANELS[0], n, None, run) for samples in EXAMPLES for n in sizes)
+def _sizes(grid: Sizes) -> Iterator[Cell]:
+    for (attack, source), panels in grid.items():
+        for (q, p), sizes in zip(PANELS, panels, strict=True):
+            yield from ((attack, FILES[attack] if source == "file" else None, q, p, n, None) for n in sizes)
 
 
 def task(attack: str, samples: int | None, q: int, p: int, n: int, heads: int | None, run: int) -> Task:
@@ -85,19 +73,8 @@ def task(attack: str, samples: int | None, q: int, p: int, n: int, heads: int | 
     return Task("rounding", params, {"kind": "cryptanalysis", "attack": attack}, budget, run)
 
 
-DETAIL = (
-    "predicted_seconds",
-    "forecast_seconds",
-    "steps",
-    "log2_rows",
-    "vanish",
-    "selected_away",
-    "trials",
-    "block_size",
-    "log2_nodes",
-    "rank",
-    "reason",
-)
+PREDICTED = ("predicted_seconds", "forecast_seconds", "steps", "log2_rows", "vanish")
+SPENT = ("selected_away", "trials", "block_size", "log2_nodes", "rank", "reason")
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -117,12 +94,11 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         data = instance.examples(int(task.budget["samples"]), sampling)
         begin = process_time()
         ended = registry.get("attack", name)(data.X, data.Y, instance.public(sampling), seed=seed)
-        spent = process_time() - begin
     else:
         begin = process_time()
         ended = {"bkw": bkw_stream, "lattice": lattice_stream}[name](Stream(instance, sampling), seed)
-        spent = process_time() - begin
-    detail = {name: ended.detail[name] for name in DETAIL if name in ended.detail}
+    spent = process_time() - begin
+    detail = {name: ended.detail[name] for name in (*PREDICTED, *SPENT) if name in ended.detail}
     detail["error_mass"] = instance.certificate["error_mass"]
     right = ended.secret == {name: value.tolist() for name, value in instance.secret.items()}
     status = "wrong" if ended.status == "solved" and not right else ended.status
@@ -192,21 +168,18 @@ def reach(table: "DataFrame", q: int, p: int, attack: str) -> dict[str, Any]:
     }
 
 
-def judged(table: "DataFrame") -> "DataFrame":
-    """Return the solved cells whose time and prediction are both above the least judged, or that are far apart."""
-    floor = log2(JUDGED_SECONDS)
-    known = table[table.took.notna() & table.predicted.notna()]
-    above = (known.took > floor) & (known.predicted > floor)
-    return known[above | ((known.took - known.predicted).abs() > CLOSE)]
-
-
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
-    table = cells(rows)
+    table, floor = cells(rows), log2(JUDGED_SECONDS)
     far = {name: [reach(table, q, p, name) for q, p in PANELS] for name in FILES}
-    compared = judged(table)
-    off = (compared.took - compared.predicted).abs()
-    guess = (compared.took.min() + compared.took.max()) / 2
+    # Judged are cells whose time and prediction are both above the least, or that are far apart.
+    known = table[table.took.notna() & table.predicted.notna()]
+    above = (known.took > floor) & (known.predicted > floor)
+    compared = known[above | ((known.took - known.predicted).abs() > CLOSE)]
+    off, took = (compared.took - compared.predicted).abs(), compared.took
+    guess = (took.min() + took.max()) / 2
+    # The constant with the least median distance lies midway between two values.
+    constant = min((took - (one + other) / 2).abs().median() for one in took for other in took)
     few = table[(table.m > 0) & (table.attack == "bkw") & (table.solved > 0)]
     two = table[table.m == 2]
     ends = [size["ended"] for sizes in far.values() for size in sizes]
@@ -215,11 +188,11 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "compared": len(compared),
         "close": int((off <= CLOSE).sum()),
         "guess": round(2**guess),
-        "guess_close": int(((compared.took - guess).abs() <= CLOSE).sum()),
-        "range": [round(2**value) for value in (compared.took.min(), compared.took.max())],
+        "guess_close": int(((took - guess).abs() <= CLOSE).sum()),
+        "range": [round(2**value) for value in (took.min(), took.max())],
         "error": {
             "predicted": round(2 ** float(off.median()), 1),
-            "constant": round(2 ** _distance_from_a_constant(compared.took.tolist()), 1),
+            "constant": round(2 ** float(constant), 1),
         },
         "refused": ends.count("refused"),
         "ends": len(ends),
@@ -233,31 +206,16 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     }
 
 
-def _distance_from_a_constant(values: list[float]) -> float:
-    """Return the least median distance of values from any constant, which lies midway between two of them.
-
-    >>> _distance_from_a_constant([1.0, 2.0, 6.0])
-    0.5
-    """
-    middles = [(one + other) / 2 for one in values for other in values]
-    return min(median(abs(value - middle) for value in values) for middle in middles)
-
-
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
     """Return how far both attacks get, and what few heads do."""
     import pandas as pd
 
-    table = cells(rows)
-    far = [
-        {"q": str(q), "p": str(p)}
-        | {
-            f"{NAMES[name]} {field}": size[field]
-            for name in FILES
-            for size in [reach(table, q, p, name)]
-            for field in size
-        }
-        for q, p in PANELS
-    ]
+    table, far = cells(rows), []
+    for q, p in PANELS:
+        line = {"q": str(q), "p": str(p)}
+        for name in FILES:
+            line |= {f"{NAMES[name]} {field}": end for field, end in reach(table, q, p, name).items()}
+        far.append(line)
     few = [
         {
             "attack": NAMES[cell.attack],
@@ -270,10 +228,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
         }
         for cell in table[table.m > 0].itertuples()
     ]
-    return {
-        "by_size": pd.DataFrame(far),
-        "by_heads": pd.DataFrame(few),
-    }
+    return {"by_size": pd.DataFrame(far), "by_heads": pd.DataFrame(few)}
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":

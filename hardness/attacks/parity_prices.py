@@ -17,15 +17,11 @@ from hardness.sq.bounds.parity import top_eigenvalue
 
 LF2_STEPS = 8
 MOST_BLOCK = 4096  # bits that one step of collisions cancels
+MOST_AT_ONCE = 64  # coordinates of which means are taken
 # Numbers of coordinates to which the secret is guessed down
 FEWER = sorted({int(2 ** (i / 4)) for i in range(125)})
 NOT_COUNTED = "the bound is below one query"
 NO_GUESS = "which guesses no coordinates to hold S"
-
-
-def guarantee(public: Public) -> str:
-    """Return what a cryptographic hypothesis guarantees for hidden parities."""
-    return "no cryptographic hypothesis: noiseless parity is easy by elimination, noisy parity is the LPN problem"
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
@@ -35,18 +31,15 @@ def lines(public: Public, tolerance: float) -> list[Line]:
     it = _Noisy(n, min(size, n - size), eta, mu)
     bound = f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab"
     pooled = f"tries geometric with p = .5776 (1-η)^n; gaussian.py, {NO_GUESS}"
+    collisions = "collisions, then a Walsh-Hadamard transform; no program here"
     return [
-        ("sq bound", bound, lambda: _query_bound(n, size, eta, mu, tolerance)),
+        ("sq bound", bound, lambda: _query_bound(it, size, tolerance)),
         ("exhaustive", "all supports of the public weight", lambda: _exhaustive(it)),
         ("meet in the middle", "halves of the support meet on labels; search.py", lambda: _middle(it)),
         ("means", "correlations with biased products, theory 2.9; means.py", lambda: _means(it)),
         ("gaussian", "one elimination over GF(2); gaussian.py", lambda: _elimination(it)),
         ("lpn pooled gauss", pooled, lambda: _guessed(it, _pooled)),
-        (
-            "lf2",
-            f"collisions, then a Walsh-Hadamard transform; search.py, {NO_GUESS}",
-            lambda: _guessed(it, _lf2),
-        ),
+        ("lf2", collisions, lambda: _guessed(it, _lf2)),
     ]
 
 
@@ -78,12 +71,12 @@ def collisions(n: int, s: int, eta: float) -> Log2Cost:
     return _guessed(_Noisy(n, min(s, n - s), eta, 0.0), _lf2)
 
 
-def _query_bound(n: int, s: int, eta: float, mu: float, tolerance: float) -> Log2Cost | str:
+def _query_bound(it: _Noisy, size: int, tolerance: float) -> Log2Cost | str:
     """Return the queries that every strategy needs; biased products lower it by the top eigenvalue of theory 2.9."""
-    N = comb(n, s)
+    N = comb(it.n, size)
     if N == 1:
         return NOT_COUNTED
-    log2_queries = 3 + 2 * log2(tolerance / (1 - 2 * eta)) + log2(N - 1) - log2(top_eigenvalue(n, s, mu))
+    log2_queries = 3 + 2 * log2(tolerance / it.bias) + log2(N - 1) - log2(top_eigenvalue(it.n, size, it.mu))
     return Log2Cost(log2_queries, 0.0, 0.0) if log2_queries > 0 else NOT_COUNTED
 
 
@@ -109,20 +102,23 @@ def _means(it: _Noisy) -> Log2Cost | str:
     if it.mu == 0:
         return "products are fair: every mean but that of S itself is 0"
     best = UNREACHED
-    for k in range(1, min(it.s, 64) + 1):
+    for k in range(1, min(it.s, MOST_AT_ONCE) + 1):
         log2_signal = log2(it.bias) + (it.s - k) * log2(it.mu) + k / 2 * log2(1 - it.mu**2)
         log2_means = log2(comb(it.n, k))
         rows = log2_rows_to_test(2 * log2_means, 1.0) + 1 - 2 * log2_signal
-        if log2_means + rows < best.time:
-            best = Log2Cost(log2_means + rows, log2_means, rows + 1)
+        best = min(best, Log2Cost(log2_means + rows, log2_means, rows + 1))
     return best if best.time < inf else "every set is as likely"
 
 
 def _elimination(it: _Noisy) -> Log2Cost | str:
     if it.eta:
         return "labels are noisy: see LPN"
-    n = it.n
-    return Log2Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10)))
+    return elimination(it.n)
+
+
+def elimination(n: int, exact: float = 1.0) -> Log2Cost:
+    """Return the cost of one elimination in n unknowns if a share `exact` of the labels are linear equations."""
+    return Log2Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10) / exact))
 
 
 def _guessed(it: _Noisy, cost: Callable[[_Noisy, int], Log2Cost]) -> Log2Cost:
@@ -130,8 +126,7 @@ def _guessed(it: _Noisy, cost: Callable[[_Noisy, int], Log2Cost]) -> Log2Cost:
     best = cost(it, it.n)
     for kept in (kept for kept in FEWER if max(it.s, 1) <= kept < it.n):
         price, log2_guesses = cost(it, kept), it.log2_sets - log2(comb(kept, it.s))
-        if price.time + log2_guesses < best.time:
-            best = Log2Cost(price.time + log2_guesses, price.memory, price.samples)
+        best = min(best, Log2Cost(price.time + log2_guesses, price.memory, price.samples))
     return best
 
 
@@ -157,7 +152,6 @@ def _lf2(it: _Noisy, n: int) -> Log2Cost:
         transform = final + np.log2(final + 1)
         time = np.maximum(samples + log2(n + 1) + log2(steps + 1), transform) + 1
         i = int(time.argmin())
-        if time[i] < best.time:
-            best = Log2Cost(float(time[i]), float(max(samples[i], final[i])), float(samples[i] + 1))
+        best = min(best, Log2Cost(float(time[i]), float(max(samples[i], final[i])), float(samples[i] + 1)))
         cancelled += 1 / (1 - log2(1 + it.mu ** (2 ** (steps + 1))))
     return best

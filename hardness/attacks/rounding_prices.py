@@ -1,14 +1,12 @@
 """Prices of attacks on rounded inner products: equations mod q of which a label shows one of p levels."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from math import comb, erfc, exp, inf, log2, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Public, bkw_cost, lattice_cost
+from hardness.attacks import Public, bkw_cost, lattice_cost, parity_prices
 from hardness.attacks.cost import (
     UNREACHED,
     Line,
@@ -17,7 +15,6 @@ from hardness.attacks.cost import (
     log2_rows_to_test,
     rows_a_candidate,
 )
-from hardness.attacks.estimates import parity
 from hardness.attacks.junta import LEVELS
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.linear import HiddenVector
@@ -36,63 +33,47 @@ JUNTA = (
     "the coordinates of a sparse secret, the first or first few at once, then a table of labels: median over secrets; "
     "junta.py, which begins with one or two"
 )
-CELLS, TYPICALLY = (
-    "regression on the cells of the level",
-    "of the informative inputs, typically; few_heads.py",
-)
-LINEARIZED = "polynomials that vanish on the level of fewest residues (Arora and Ge 2011); linearization.py"
-
-
-def guarantee(public: Public) -> str:
-    """Return what the cryptographic hypothesis guarantees for the short public vectors of an instance (theory 4.2).
-
-    >>> guarantee({"dim": 65, "modulus": 97})[:59]
-    'LWE with binary public vectors in dimension n is as hard as'
-    """
-    n, q = int(public["dim"]) - 1, int(public["modulus"])
-    return (
-        "LWE with binary public vectors in dimension n is as hard as ordinary LWE in dimension about n/log2 q only "
-        "(Boneh, Lewi, Montgomery, Raghunathan 2013, in Peikert's survey 5.7.2; direct for q a power of 2): "
-        f"n = {n}, q = {q} guarantees about {n / log2(q):.0f} dimensions"
-    )
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
     """Return (name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
     it = _Rounded.of(public)
     bound = f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)"
-    costs: dict[str, tuple[str, Callable[[_Rounded], Log2Cost | str]]] = {
-        "sq bound": (bound, partial(_query_bound, tolerance=tolerance)),
-        "exhaustive": ("all secrets of the public kind", _exhaustive),
-        "meet in the middle": ("halves of the secret meet in boxes of residues; no program here", _middle),
-        "junta": (JUNTA, _junta),
-        "few heads": (f"{CELLS}: few heads are wrong on {it.error_mass:.2g} {TYPICALLY}", _few_heads),
-        "gaussian": ("elimination over Z_q on levels of one residue; gaussian.py", _elimination),
-        "linearization": (LINEARIZED, _linearization),
-        "bkw": (f"integer BKW with a grid transform; {MEASURED}; bkw.py", _bkw),
-        "lf2": ("noisy parities, where q = 2: collisions, then a Walsh-Hadamard transform", _parity),
-        "lattice": (f"orthogonal lattice, profile with its floor; {MEASURED}; lattice.py", _lattice),
-    }
-    return [(name, source, partial(cost, it)) for name, (source, cost) in costs.items()]
+    cells = (
+        "regression on the cells of the level: few heads are wrong on "
+        f"{it.error_mass:.2g} of the informative inputs, typically; few_heads.py"
+    )
+    boxes = "halves of the secret meet in boxes of residues; no program here"
+    vanish = "polynomials that vanish on the level of fewest residues (Arora and Ge 2011); linearization.py"
+    bits = "noisy parities, where q = 2: collisions, then a Walsh-Hadamard transform"
+    return [
+        ("sq bound", bound, lambda: _query_bound(it, tolerance)),
+        ("exhaustive", "all secrets of the public kind", lambda: _exhaustive(it)),
+        ("meet in the middle", boxes, lambda: _middle(it)),
+        ("junta", JUNTA, lambda: _junta(it)),
+        ("few heads", cells, lambda: _few_heads(it)),
+        ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", lambda: _elimination(it)),
+        ("linearization", vanish, lambda: _linearization(it)),
+        ("bkw", f"integer BKW with a grid transform; {MEASURED}; bkw.py", lambda: _bkw(it)),
+        ("lf2", bits, lambda: _parity(it)),
+        (
+            "lattice",
+            f"orthogonal lattice, profile with its floor; {MEASURED}; lattice.py",
+            lambda: _lattice(it),
+        ),
+    ]
 
 
-@dataclass(frozen=True)
-class _Rounded:
-    """Rounding of n coordinates mod q to p levels; a sparse secret has `weight`, `heads` are None if none is short."""
+class _Rounded(HiddenVector):
+    """Rounding of n coordinates mod q to p levels, and what of it decides costs."""
 
-    n: int
-    q: int
-    p: int
-    weight: int | None
-    noise: float
-    dot: bool
-    heads: int | None
+    @property
+    def n(self) -> int:
+        return int(self.dim or 1) - 1
 
-    @classmethod
-    def of(cls, public: Public) -> "_Rounded":
-        """Parse public parameters."""
-        it = HiddenVector.of(public)
-        return cls(int(public["dim"]) - 1, it.q, it.p, it.sparsity, it.noise, it.gadget == "dot", it.heads)
+    @property
+    def dot(self) -> bool:
+        return bool(self.gadget == "dot")
 
     @cached_property
     def error(self) -> float:
@@ -102,7 +83,7 @@ class _Rounded:
     @cached_property
     def deviation(self) -> float:
         """Return the standard deviation of the level ⟨w, u⟩ of a typical secret, with label noise."""
-        support = self.n if self.weight is None else self.weight
+        support = self.n if self.sparsity is None else self.sparsity
         entry = (0.5 if self.dot else 0.25) * (self.q**2 - 1) / 12
         return sqrt(support * entry + self.noise**2)
 
@@ -116,7 +97,7 @@ class _Rounded:
 
     @property
     def log2_secrets(self) -> float:
-        return _log2_secrets(self.n, self.q, self.weight)
+        return _log2_secrets(self.n, self.q, self.sparsity)
 
     @property
     def harmonic(self) -> float:
@@ -137,7 +118,7 @@ class _Rounded:
 
 
 def _query_bound(it: _Rounded, tolerance: float) -> Log2Cost | str:
-    if it.weight is not None:
+    if it.sparsity is not None:
         return "the bound is for dense uniform secrets"
     concepts = RoundingConcepts(it.n, it.q, it.p, "dot" if it.dot else "diag", it.heads)
     log2_queries = log2_window_bound(concepts, tolerance)
@@ -157,7 +138,7 @@ def _middle(it: _Rounded) -> Log2Cost | str:
         return "label noise: a half secret cannot be told right from wrong"
     it.needs_whole_labels()
     # Dense halves have half the places each; of a sparse secret both may have any places.
-    n, q, h = it.n, it.q, it.weight
+    n, q, h = it.n, it.q, it.sparsity
     half = (n - n // 2) * log2(q) if h is None else _log2_secrets(n, q, (h + 1) // 2)
     # Halves meet in boxes of residues: each of k rows doubles look-ups, and pairs shrink by p/2.
     pairs_shrink, doubles = max(log2(it.p) - 1, 0), it.p < it.q
@@ -171,8 +152,7 @@ def _elimination(it: _Rounded) -> Log2Cost | str:
     exact = float((preimages(it.q, it.p)[1] == 1).sum()) / it.q
     if not exact:
         return "every level holds several residues, so no label is a linear equation"
-    n = it.n
-    return Log2Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10) / exact))
+    return parity_prices.elimination(it.n, exact)
 
 
 def _junta(it: _Rounded) -> Log2Cost | str:
@@ -180,7 +160,7 @@ def _junta(it: _Rounded) -> Log2Cost | str:
 
     Some secrets show far more than others: k is the best one for each of those drawn, the cost their median.
     """
-    h, n = it.weight, it.n
+    h, n = it.sparsity, it.n
     if h is None:
         return "the secret is dense"
     log2_shown = _log2_shown(it, h)
@@ -225,9 +205,8 @@ def _few_heads(it: _Rounded) -> Log2Cost | str:
         return "no label is wrong for want of heads"
     best = UNREACHED
     for k, share in enumerate(hermite_shares(it.q, it.p, it.heads, it.deviation), 1):
-        rows = log2(16 * it.n) - log2(share) if share > 0 else inf
-        if rows + k * log2(it.n) < best.time:
-            best = Log2Cost(rows + k * log2(it.n), k * log2(it.n), rows + 1)
+        rows, log2_means = log2(16 * it.n) - log2(share) if share > 0 else inf, k * log2(it.n)
+        best = min(best, Log2Cost(rows + log2_means, log2_means, rows + 1))
     return best
 
 
@@ -277,7 +256,7 @@ def _parity(it: _Rounded) -> Log2Cost | str:
     # The mean of (-1)^e of a rounded normal e, by Poisson's sum: its first two terms, right within .03.
     kept = min(1.0, max(1e-12, 4 / pi * exp(-((pi * it.noise) ** 2) / 2)))
     flip = (1 - kept * (1 - it.error_mass)) / 2
-    return parity.collisions(it.n, it.n // 2 if it.weight is None else it.weight, flip)
+    return parity_prices.collisions(it.n, it.n // 2 if it.sparsity is None else it.sparsity, flip)
 
 
 def _bkw(it: _Rounded) -> Log2Cost:
