@@ -20,20 +20,20 @@ Cell = tuple[int, int, int]  # m, d, heads of the learner
 
 
 @cache
-def runs(series: str, arm: str = "hidden set", least: int = 9) -> dict[Cell, list[dict[str, str]]]:
-    """The runs that ended of every cell with nine of them, or as many as asked."""
+def runs(series: str, arm: str = "hidden set") -> dict[Cell, list[dict[str, str]]]:
+    """The runs that ended of every cell with nine of them."""
     cells = defaultdict(list)
     for row in rows(NAME, solver_kind="diagonal", solver_series=series, solver_arm=arm):
         if row["status"] != "planned":
             place = row["params.heads"], row["params.dim"], row["solver.params.heads"]
             cells[tuple(map(int, place))].append(row)
-    return {cell: some for cell, some in cells.items() if len(some) >= least}
+    return {cell: some for cell, some in cells.items() if len(some) >= 9}
 
 
-def known(series: str, arm: str = "hidden set", least: int = 9) -> dict[Cell, float]:
+def known(series: str, arm: str = "hidden set") -> dict[Cell, float]:
     """The medians that are no bounds: the geometric mean of the middle two costs."""
     medians = {}
-    for cell, some in runs(series, arm, least).items():
+    for cell, some in runs(series, arm).items():
         order = sorted((float(row["cost"]), row["status"] != "solved") for row in some)
         n = len(order)
         if not any(lost for _, lost in order[: n // 2 + 1]):
@@ -44,9 +44,9 @@ def known(series: str, arm: str = "hidden set", least: int = 9) -> dict[Cell, fl
 DEFAULT = known("default")
 
 
-def cheapest(arm: str, least: int = 9) -> dict[Cell, float]:
+def cheapest(arm: str) -> dict[Cell, float]:
     """The cheaper of default and tuned setting where a median is known."""
-    both = known("default", arm, least), known("tuned", arm, least)
+    both = known("default", arm), known("tuned", arm)
     return {cell: min(some[cell] for some in both if cell in some) for cell in {**both[0], **both[1]}}
 
 
@@ -107,12 +107,6 @@ def test_the_factor_a_head_of_hidden_sets_and_of_controls() -> None:
     controls = [x for arm in CONTROLS for x in factors(cheapest(arm))]
     printed = [NUMBERS["factor"][name] for name in ("hidden", "most", "control")]
     assert printed == pytest.approx([min(hidden), max(hidden), max(controls)], rel=6e-3)
-
-
-def test_the_factor_with_the_cells_of_few_runs() -> None:
-    few = [cell for cell, some in runs("default", least=1).items() if len(some) < 9]
-    assert NUMBERS["few"]["cells"] == len(few)
-    assert NUMBERS["few"]["factor"] == pytest.approx(max(factors(cheapest("hidden set", 1))), rel=6e-3)
 
 
 def clock(cell: Cell) -> tuple[float, int]:

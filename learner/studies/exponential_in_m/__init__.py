@@ -183,11 +183,11 @@ NAMED = (  # (m, d) of the records
 LEAST = 9  # runs of a median
 
 
-def medians(rows: "DataFrame", least: int = LEAST) -> "DataFrame":
+def medians(rows: "DataFrame") -> "DataFrame":
     """Return a line per arm, series, m, d and width: the median of examples, and whether it is a bound.
 
     `clock` is how many examples were read in all runs before the first head held S, or the run ended, and `tickets` how
-    many runs saw one; `setting` has the options that are not the learner's defaults. Cells of which fewer than `least`
+    many runs saw one; `setting` has the options that are not the learner's defaults. Cells of which fewer than nine
     runs have ended are left out.
     """
     import pandas as pd
@@ -203,7 +203,7 @@ def medians(rows: "DataFrame", least: int = LEAST) -> "DataFrame":
         setting = cell[[*options]].astype(object).iloc[0].dropna().rename(options)
         lines.append({**line, "setting": setting.to_dict()})
     cells = pd.DataFrame(lines)
-    return cells[cells.runs >= least]
+    return cells[cells.runs >= LEAST]
 
 
 def cheaper(cells: "DataFrame") -> "DataFrame":
@@ -317,7 +317,7 @@ def rounded(value: Any) -> Any:
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
-    cells, begun, fixed, search = medians(rows), medians(rows, 1), plan.read(), searched(rows)
+    cells, fixed, search = medians(rows), plan.read(), searched(rows)
     hard, best = cells.query("series == 'default' and arm == @HARD"), cheaper(cells)
     tickets = with_lottery(hard, rows)
     known = tickets[~tickets.bound]
@@ -336,7 +336,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "bounds": int(hard.bound.sum()),
         "largest": int(known.N.max()),
         "factor": {"hidden": min(steep), "most": max(steep), "control": max(steepness(best, *CONTROLS))},
-        "few": {"cells": int((begun.runs < LEAST).sum()), "factor": max(steepness(cheaper(begun), HARD))},
         "exponent": {"tuned": exponents(tuned), "default": exponents(hard[2 * hard.m < hard.d])},
         "law": {"name": law.law[0], "error": law["factor of error"][0], "second": law.law[1]},
         "work": spread(work),
