@@ -10,8 +10,6 @@ from hardness.errors import InputError, unknown
 from hardness.families.base import Family as Family
 from hardness.families.base import Secret as Secret
 from hardness.families.base import Teacher as Teacher
-from hardness.families.base import types_of
-from hardness.io.fields import fitting
 from hardness.io.texts import sanitize
 
 
@@ -41,22 +39,18 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
     hardness.errors.InputError: parameter heads of parity must be of type int, got '2'
     """
     family = get(name) if isinstance(name, str) else _checked(name, name.__name__)
-    name, types = family.name, types_of(family)
+    known = fields(cast(Any, family))
     # First: what is lacking may be what is misspelt
-    check_names(f"parameter of {name}", parameters, types)
-    for f in fields(cast(Any, family)):  # a dataclass
+    check_names(f"parameter of {family.name}", parameters, [f.name for f in known])
+    for f in known:
         if f.name not in parameters and f.default is MISSING and f.default_factory is MISSING:
-            raise InputError(f"{name} lacks its parameter {f.name}")
-    values = {
-        field: fitting(value, types[field], f"parameter {field} of {name}")
-        for field, value in parameters.items()
-    }
+            raise InputError(f"{family.name} lacks its parameter {f.name}")
     try:
-        return family(**values)
+        return family(**parameters)
     except InputError:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:  # of a family that does not know `InputError`
-        raise InputError(f"{name} refuses its parameters: {sanitize(error)}") from error
+        raise InputError(f"{family.name} refuses its parameters: {sanitize(error)}") from error
 
 
 def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
@@ -75,26 +69,24 @@ def parameters(family: Family) -> dict[str, Any]:
 
     A field with ``"switch": True`` in its metadata came later: a file says nothing of it while it has its default.
     """
-    known = fields(cast(Any, family))
-    values = {f.name: (getattr(family, f.name), f) for f in known}
+    values = {f: getattr(family, f.name) for f in fields(cast(Any, family))}
     return {
-        name: value
-        for name, (value, f) in values.items()
-        if not f.metadata.get("switch") or value != f.default
+        f.name: value for f, value in values.items() if not f.metadata.get("switch") or value != f.default
     }
 
 
 def options_of(family: Family) -> list[str]:
     """Return the options of `hardness generate` that give these parameters."""
     options = []
-    defaults = {f.name: f.default for f in fields(cast(Any, family))}
-    for name, value in parameters(family).items():
-        if value is True:
-            options.append(option(name))
-        elif value is False and defaults[name] is not False:
-            options.append(option(f"no_{name}"))
-        elif value is not None and value is not False:
-            options.append(f"{option(name)} {quote(str(value))}")
+    for f in fields(cast(Any, family)):
+        value = getattr(family, f.name)
+        if value is None or (value == f.default and (value is False or f.metadata.get("switch"))):
+            continue
+        options.append(
+            option(f.name if value else f"no_{f.name}")
+            if isinstance(value, bool)
+            else f"{option(f.name)} {quote(str(value))}"
+        )
     return options
 
 

@@ -1,5 +1,6 @@
 """Random layers inside the learner's promise: what the provable learner is meant for (docs/learner.md)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -67,19 +68,9 @@ class Nondegenerate(Family):
         whole("tokens", self.tokens, 2, self.dim, f"dim is {self.dim}")
         whole("heads", self.heads, 1)
         number("scale", self.scale, "(0, inf)")
-        ranges = {
-            "stable_rank": f"[1, {self.dim}]",
-            "diagonal": f"[0, {self.dim})",
-            "column": "(0, 1)",
-            "lattice": "[0, 0.25]",
-            "coherence": "[0, 1)",
-            "coherence_w": "[0, 1)",
-            "norm_ratio": "(0, 1]",
-            "sum_w": f"[0, {self.heads**0.5:.6g})",
-        }
-        for name, interval in ranges.items():
+        for name, (_, _, interval) in KNOBS.items():
             if getattr(self, name) is not None:
-                number(name, getattr(self, name), interval)
+                number(name, getattr(self, name), interval.format(d=self.dim, root=f"{self.heads**0.5:.6g}"))
         if self.heads == 1 and self.sum_w is not None:
             raise InputError("sum_w needs at least 2 heads: that of one head is 1")
 
@@ -99,19 +90,11 @@ class Nondegenerate(Family):
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
         """The layer of the secret's own theta and w, with every condition that a parameter sets."""
-        theta, w = secret["theta"], secret["w"]
-        for change, value in (
-            (with_stable_rank, self.stable_rank),
-            (with_diagonal, self.diagonal),
-            (with_column, self.column),
-            (near_lattice, self.lattice),
-            (with_coherence, self.coherence),
-            (with_norm_ratio, self.norm_ratio),
-        ):
-            theta = theta if value is None else change(theta, value)
-        w = w if self.coherence_w is None else with_coherence(w, self.coherence_w)
-        w = w if self.sum_w is None else with_sum(w, self.sum_w)
-        return MultiHeadAttention(theta, w)
+        layer = dict(secret)
+        for name, (part, change, _) in KNOBS.items():
+            if (value := getattr(self, name)) is not None:
+                layer[part] = change(layer[part], value)
+        return MultiHeadAttention(layer["theta"], layer["w"])
 
 
 # Matrices M (m, d, d) of a layer, each of the norm that it had, which violate one condition
@@ -127,8 +110,7 @@ def with_coherence(M: Array, coherence: float) -> Array:
     U, _, Vt = np.linalg.svd(M.reshape(m, -1), full_matrices=False)
     values, vectors = np.linalg.eigh((1 - coherence) * np.eye(m) + coherence)
     root = (vectors * np.sqrt(values)) @ vectors.T
-    mixed: Array = (root @ U @ Vt).reshape(M.shape) * norms[:, None, None]
-    return mixed
+    return np.asarray((root @ U @ Vt).reshape(M.shape) * norms[:, None, None])
 
 
 def with_stable_rank(M: Array, rank: float) -> Array:
@@ -151,20 +133,16 @@ def with_diagonal(M: Array, weight: float) -> Array:
 def with_column(M: Array, share: float) -> Array:
     """Return matrices of the same norms whose heaviest column has this `share` of |A|², in (0, 1)."""
     power = (M**2).sum(axis=1)
-    heavy = power == power.max(axis=1, keepdims=True)
-    total = power.sum(axis=1, keepdims=True)
-    largest = power.max(axis=1, keepdims=True)
-    scale = np.where(heavy, share * total / largest, (1 - share) * total / (total - largest))
-    scaled: Array = M * np.sqrt(scale)[:, None, :]
-    return scaled
+    largest, total = power.max(axis=1, keepdims=True), power.sum(axis=1, keepdims=True)
+    scale = np.where(power == largest, share * total / largest, (1 - share) * total / (total - largest))
+    return np.asarray(M * np.sqrt(scale)[:, None, :])
 
 
 def near_lattice(M: Array, distance: float) -> Array:
     """Return matrices whose entries lie `distance` from a lattice, in the mean and in steps of their rms."""
     step = np.sqrt((M**2).mean(axis=(1, 2), keepdims=True))
     nearest = np.round(M / step)
-    moved: Array = step * (nearest + 4 * distance * (M / step - nearest))
-    return moved
+    return np.asarray(step * (nearest + 4 * distance * (M / step - nearest)))
 
 
 def with_norm_ratio(M: Array, ratio: float) -> Array:
@@ -172,8 +150,7 @@ def with_norm_ratio(M: Array, ratio: float) -> Array:
     m = len(M)
     norms = np.linalg.norm(M, axis=(1, 2))
     wanted = norms.max() * ratio ** (np.arange(m) / max(m - 1, 1))
-    scaled: Array = M * (wanted / norms)[:, None, None]
-    return scaled
+    return np.asarray(M * (wanted / norms)[:, None, None])
 
 
 def with_sum(M: Array, size: float) -> Array:
@@ -182,11 +159,23 @@ def with_sum(M: Array, size: float) -> Array:
     mean = M.mean(axis=0)
     apart = M - mean
     weight = size * np.linalg.norm(apart) / (np.linalg.norm(mean) * (m * (m - size**2)) ** 0.5)
-    shifted: Array = apart + weight * mean
-    return shifted * (np.linalg.norm(M) / np.linalg.norm(shifted))
+    shifted = apart + weight * mean
+    return np.asarray(shifted * (np.linalg.norm(M) / np.linalg.norm(shifted)))
 
 
 def _of_norms(A: Array, M: Array) -> Array:
     """Return A (m, d, d) with the norms of M."""
-    scaled: Array = A * (np.linalg.norm(M, axis=(1, 2)) / np.linalg.norm(A, axis=(1, 2)))[:, None, None]
-    return scaled
+    return np.asarray(A * (np.linalg.norm(M, axis=(1, 2)) / np.linalg.norm(A, axis=(1, 2)))[:, None, None])
+
+
+# By parameter, in the order in which they are applied: which matrices, how, and the values that it may have
+KNOBS: dict[str, tuple[str, Callable[[Array, float], Array], str]] = {
+    "stable_rank": ("theta", with_stable_rank, "[1, {d}]"),
+    "diagonal": ("theta", with_diagonal, "[0, {d})"),
+    "column": ("theta", with_column, "(0, 1)"),
+    "lattice": ("theta", near_lattice, "[0, 0.25]"),
+    "coherence": ("theta", with_coherence, "[0, 1)"),
+    "norm_ratio": ("theta", with_norm_ratio, "(0, 1]"),
+    "coherence_w": ("w", with_coherence, "[0, 1)"),
+    "sum_w": ("w", with_sum, "[0, {root})"),
+}

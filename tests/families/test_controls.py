@@ -1,15 +1,18 @@
-"""The controls of hidden parities: random heads of the same form, and the same heads with other signs."""
+"""The controls of hidden parities: random heads of the same form, the same heads with other signs, chains of sets."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hardness.errors import InputError
 from hardness.evaluation.learning import learn
-from hardness.families.controls import RandomDiagonal, Tent
+from hardness.families.controls import Nested, RandomDiagonal, Tent
 from hardness.families.parity import Parity
-from hardness.instance import Instance, every_pair
+from hardness.gadgets.coefficients import informative
+from hardness.instance import Instance
 from hardness.scores import fresh, judge
-from hardness.tokens import unpack
+from hardness.tokens import pack
 
 
 @pytest.mark.parametrize(
@@ -17,19 +20,18 @@ from hardness.tokens import unpack
 )
 def test_labels_are_those_of_the_dense_layer(family):
     instance = Instance.generate(family, 0)
-    examples = instance.examples(500, 1)
+    examples, part = instance.examples(500, 1), instance.examples(7, 1, start=13)
     np.testing.assert_allclose(examples.Y, instance.layer()(examples.X), atol=1e-12)
     assert all(check.ok for check in instance.verify())
-    part = instance.examples(7, 1, start=13)
     assert (examples.Y[13:20] == part.Y).all()
     assert judge(instance, instance.layer())["open_error"] < 1e-12
     assert judge(instance, lambda X: 0.0 * X)["open_error"] > 0.8
 
 
-@pytest.mark.parametrize("family", [RandomDiagonal(12, 3), RandomDiagonal(12, 3, 6.0)], ids=repr)
-def test_the_variance_of_random_labels_is_one(family):
+@pytest.mark.parametrize("scale", [2.0, 6.0])
+def test_the_variance_of_random_labels_is_one(scale):
     for seed in range(3):
-        instance = Instance.generate(family, seed)
+        instance = Instance.generate(RandomDiagonal(12, 3, scale), seed)
         assert instance.informative(1 << 16, 1).Y.var() == pytest.approx(1, abs=0.06)
         assert fresh(instance, 10, 0).variance == 1
 
@@ -43,28 +45,49 @@ def test_a_tent_is_its_parity_but_for_signs():
     assert (tent.values == tent.values[::-1]).all()
 
 
-def test_a_tent_of_even_size_has_no_odd_part_and_degree_two_explains_most_of_it():
-    teacher = Instance.generate(Tent(5, 4), 0).teacher  # its four coordinates are all that there are
-    X = unpack(every_pair(5), 5)
-    X = X[X[:, 0, 0] != X[:, 1, 0]]
-    value, v = (teacher(X) * X)[:, 0, 0], (X[:, 0] * X[:, 1])[:, 1:].astype(float)
-    value = value - value.mean()
-    linear = np.linalg.lstsq(v, value)[0]
-    assert np.abs(linear).max() < 1e-12
-    pairs = np.stack([v[:, i] * v[:, j] for i in range(4) for j in range(i)], axis=1)
-    rest = value - pairs @ np.linalg.lstsq(pairs, value)[0]
-    assert 0.8 < 1 - rest.var() / value.var() < 1
-
-
 @pytest.mark.parametrize("family", [Tent(12, 4), RandomDiagonal(12, 4)], ids=repr)
 def test_controls_are_learned_within_thousands_of_examples(family):
     assert learn(Instance.generate(family, 0), "diagonal", 30_000, seed=0).open_solved
 
 
+@pytest.mark.parametrize("gadget", ["diag", "dot"])
+def test_one_block_is_the_parity_bit_for_bit(gadget):
+    s = 3
+    nested = Instance.generate(Nested(dim=9, size=s, block=s, gadget=gadget), seed=4)
+    parity = Parity(dim=9, heads=s if gadget == "diag" else 2 * s, gadget=gadget)
+    shown = nested.examples(500, 7)
+    labels = parity.labels(parity.realize(nested.secret), pack(shown.X), np.ones(500))
+    assert shown.Y.tobytes() == labels.tobytes()
+
+
 @pytest.mark.parametrize(
-    "make",
-    [lambda: Tent(8, 2), lambda: Tent(3, 4), lambda: RandomDiagonal(1, 1), lambda: RandomDiagonal(4, 2, 0.0)],
+    ("dim", "size", "block", "gadget"), [(7, 5, 2, "diag"), (8, 4, 1, "diag"), (6, 3, 1, "dot")]
 )
-def test_parameters_are_checked(make):
-    with pytest.raises(InputError):
-        make()
+def test_nested_labels_are_the_softmax_layer_s_and_parities(dim, size, block, gadget):
+    instance = Instance.generate(Nested(dim, size, block, gadget), seed=0)
+    checks = instance.verify()
+    assert all(check.ok for check in checks)
+    assert checks[-1].name == "softmax layer"
+    data = instance.examples(300, 1)
+    X, Y = data.X[informative(data.X)].astype(int), data.Y[informative(data.X)]
+    order, ends = instance.secret["order"], np.cumsum(instance.family.blocks)
+    known = instance.certificate
+    offsets = [*(known[f"A_{i}"] for i in range(1, len(ends))), known["A"]]
+    for column, end, A in zip([*range(1, len(ends)), 0], ends, offsets, strict=True):
+        parity = (X[:, 0] * X[:, 1])[:, order[:end]].prod(axis=1)
+        assert Y[:, 0, column] == pytest.approx(X[:, 0, 0] * (A + parity))
+    assert not Y[:, :, len(ends) :].any()
+
+
+def test_a_chain_that_is_none_does_not_verify_and_its_file_is_refused(tmp_path):
+    family = Nested(dim=9, size=4, block=2)
+    instance = Instance.generate(family, seed=0)
+    outside = np.array(sorted({*range(1, 9)} - {*instance.secret["support"].tolist()}))
+    stray = replace(instance.teacher, blocks=family.realize({"support": outside, "order": outside}).blocks)
+    checks = {name: ok for name, ok, _ in family.verify(stray, instance.secret)}
+    assert checks == {"secret": True, "chain": False, "certificate": True}
+    for order in (outside, np.array([0, 1, 2, 3]), instance.secret["order"][:3]):
+        changed = replace(instance, secret={**instance.secret, "order": order.astype(np.int64)})
+        changed.save(tmp_path / "f", force=True)
+        with pytest.raises(InputError, match="not a whole instance"):
+            Instance.load(tmp_path / "f")

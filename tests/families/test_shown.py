@@ -56,16 +56,3 @@ def test_reveal_shows_what_tells_of_the_secret(tmp_path):
     assert any(row["value"] is not None for row in open_["conditions"])
     assert open_["secret"] == {"w": instance.secret["w"].tolist()}
     assert "more with --reveal" in run_command(f"inspect {tmp_path / 'f'}").out
-
-
-def test_a_small_seed_is_warned_of_where_examples_are_made(tmp_path):
-    """A date as a seed: whoever tries dates has the noise of the examples."""
-    for seed, warned in ((20261123, True), (2**127, False)):
-        Instance.generate(Parity(dim=7, heads=3, flip=0.1), seed).save(tmp_path / "f", force=True)
-        for line in (
-            "sample {0}/f --count 5 --out {0}/e.npz",
-            "challenge {0}/f --count 5 --toy --out {0}/c --force",
-        ):
-            completed = run_command(line.format(tmp_path))
-            assert completed.code == 0
-            assert ("warning: the instance's seed has 25 bits" in completed.err) == warned

@@ -66,10 +66,8 @@ def test_neither_secret_nor_seed_is_in_the_examples_file(family, suffix, tmp_pat
     # No array beside X, Y and the public parameters, and no parameter that says more than the family's own.
     examples, note = read(path)
     assert note == public
-    assert set(note) >= {"family", "dim", "tokens", "heads", "gadget", "A", "C", "sampling_seed"}
-    assert not {"seed", "secret", "support", "w", "weights", "thresholds", "coefficients", "command"} & set(
-        note
-    )
+    told = {"seed", "secret", "support", "w", "weights", "thresholds", "coefficients", "command"}
+    assert not told & {*note}
     if suffix == ".npz":
         with np.load(path) as archive:
             assert set(archive) == {"X", "Y", "public"}
@@ -97,31 +95,23 @@ def test_the_right_secret_opens_the_commitment(published):
         assert judge(folder, {next(iter(answer)): shuffled}).ok
 
 
-def test_two_hundred_wrong_secrets_do_not(published):
+def test_wrong_secrets_do_not(published):
     instance, _, folder = published
-    rng = np.random.default_rng(0)
-    right = answer_of(instance)
-    for trial in range(200):
+    rng, right = np.random.default_rng(0), answer_of(instance)
+    for trial in range(60):
         wrong = {name: value.tolist() for name, value in instance.family.draw(rng).items()}
         if trial % 2 and "w" in right:  # near misses too
             wrong = {"w": list(right["w"])}
             wrong["w"][trial % len(right["w"])] += 1
-        if wrong != right:
-            verdict = judge(folder, wrong)
-            assert not verdict.ok
-            assert verdict.kind == "secret"
+        verdict = judge(folder, wrong)
+        assert (verdict.ok, verdict.kind) == (False, "secret")
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        *(None, 3, [], {}, {"secret": 1}, {"w": [1]}, {"w": "x"}, {"w": [True] * 39}),
-        *({"support": support} for support in ([], [0], [1, 1], [1.5])),
-        *({"predictions": predictions} for predictions in ([1.0], "x", None)),
-    ],
-)
-def test_answers_of_the_wrong_size_or_shape_are_a_no(published, answer):
-    assert not judge(published[2], answer).ok
+def test_answers_of_the_wrong_size_or_shape_are_a_no(published):
+    answers = [None, 3, [], {}, {"secret": 1}, {"w": [1]}, {"w": "x"}, {"w": [True] * 39}]
+    answers += [{"support": support} for support in ([], [0], [1, 1], [1.5])]
+    answers += [{"predictions": predictions} for predictions in ([1.0], "x", None)]
+    assert not any(judge(published[2], answer).ok for answer in answers)
 
 
 def test_predictors_are_judged_on_held_out_inputs(published):
@@ -130,14 +120,12 @@ def test_predictors_are_judged_on_held_out_inputs(published):
         X = archive["X"]
     assert (X[:, 0, 0] != X[:, 1, 0]).all()
     values = instance.teacher(X)[:, 0, 0]
-    assert judge(folder, {"predictions": values.tolist()}).ok
-    assert judge(folder, {"predictions": (values + 0.2).tolist()}).ok
-    assert not judge(folder, {"predictions": (values * 0 + header["public"]["A"]).tolist()}).ok
-    one_wrong = values.copy()
-    one_wrong[7] += 1
-    verdict = judge(folder, {"predictions": one_wrong.tolist()})
-    assert (verdict.ok, verdict.kind) == (False, "predictions")
-    assert not judge(folder, {"predictions": [float("nan")] * len(X)}).ok
+    wrong = values + np.eye(len(X))[7]
+    for predicted, right in (
+        *((values, True), (values + 0.2, True), (wrong, False)),
+        *((values * 0 + header["public"]["A"], False), (values * np.nan, False)),
+    ):
+        assert judge(folder, {"predictions": predicted.tolist()}).ok == right
 
 
 def edit(folder, change):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hardness.errors import InputError
 from hardness.examples import Examples, read, write
 from hardness.families.controls import Nested
+from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance, generate
 from hardness.tokens import TokenStream, pack, philox_key, uniform, unpack, words_per_token
@@ -82,26 +83,18 @@ def test_lean_examples_are_the_column_of_the_whole_ones_byte_for_byte(
         assert not whole.Y[:, :, 1:].any()
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        ("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}),
-        ("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2, "inputs": "gaussian"}),
-    ],
-)
-def test_labels_of_more_columns_have_no_lean_form(name, parameters):
-    instance = generate(name, seed=0, **parameters)
-    with pytest.raises(InputError, match=f"labels of {name} are not stated .* in column 0 alone"):
-        instance.examples(10, 0, lean=True)
-
-
-def test_labels_that_a_derived_family_changes_are_not_given_lean():
+def test_labels_of_more_columns_or_changed_by_a_derived_family_have_no_lean_form():
     class Halved(Parity):
         def labels(self, teacher, words, noise):
             return super().labels(teacher, words, noise) / 2
 
-    for family in (Halved(dim=8, heads=2), Nested(dim=8, size=3, block=1)):
-        with pytest.raises(InputError, match=f"{family.name} states labels and not the column_values"):
+    for family, words in (
+        (Nondegenerate(6, 2, 2), "labels of nondegenerate are not stated .* in column 0 alone"),
+        (Nondegenerate(6, 2, 2, inputs="gaussian"), "labels of nondegenerate are not stated"),
+        (Nested(dim=8, size=3, block=1), "nested states labels and not the column_values"),
+        (Halved(dim=8, heads=2), "halved states labels and not the column_values"),
+    ):
+        with pytest.raises(InputError, match=words):
             Instance.generate(family, 0).examples(10, 0, lean=True)
 
 
@@ -129,25 +122,19 @@ def test_file_round_trip_in_chunks(tmp_path, monkeypatch, suffix):
 
 
 def test_parquet_files_of_version_0_3_are_read(tmp_path):
-    """They had lists of any sizes, with the metadata of an extension type of Hugging Face `datasets`."""
+    """They had lists of any sizes."""
     pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
     instance = Instance.generate(Parity(9, 3, flip=0.3), seed=4)
-    whole, columns, fields = instance.examples(50, seed=7), [], []
-    for name, kind in (("X", "int8"), ("Y", "float64")):
+    whole, columns = instance.examples(50, seed=7), {}
+    for name in ("X", "Y"):
         lists = pa.array(getattr(whole, name).ravel())
         for size in (9, 2):
-            offsets = pa.array(np.arange(0, len(lists) + 1, size), pa.int32())
-            lists = pa.ListArray.from_arrays(offsets, lists)
-        columns.append(lists)
-        kinds = {
-            "ARROW:extension:name": "datasets.features.features.Array2DExtensionType",
-            "ARROW:extension:metadata": json.dumps([[2, 9], kind]),
-        }
-        fields.append(pa.field(name, lists.type, metadata=kinds))
+            lists = pa.ListArray.from_arrays(pa.array(np.arange(0, len(lists) + 1, size), pa.int32()), lists)
+        columns[name] = lists
     stated = {"public": json.dumps(instance.public(7)), "shape": "[2, 9]"}
-    with pq.ParquetWriter(tmp_path / "old.parquet", pa.schema(fields, metadata=stated)) as writer:
-        for rows in (slice(0, 20), slice(20, 50)):
-            writer.write_table(pa.table([column[rows] for column in columns], schema=writer.schema))
+    pq.write_table(
+        pa.table(columns).replace_schema_metadata(stated), tmp_path / "old.parquet", row_group_size=20
+    )
     examples, public = read(tmp_path / "old.parquet")
     assert np.array_equal(examples.X, whole.X)
     assert np.array_equal(examples.Y, whole.Y)

@@ -55,25 +55,14 @@ def test_golden_bytes(tmp_path, family):
     assert hashlib.sha256((tmp_path / "x.safetensors").read_bytes()).hexdigest() == GOLDEN[family.name]
 
 
-ROUNDING = Rounding(41, 30, 2)
-UNRELATED = [
-    ROUNDING,
-    *(
-        replace(ROUNDING, **other)
-        for other in ({"dim": 61}, {"modulus": 36}, {"levels": 4}, {"gadget": "dot"})
-    ),
-    replace(ROUNDING, heads=8),
-    replace(ROUNDING, weight=39),
-]
-
-
 def test_equal_seeds_of_different_parameters_hide_unrelated_secrets():
     """Of two independent w the coefficients correlate by 1/sqrt(40): five standard deviations, 21 pairs, one seed."""
-    secrets = [Instance.generate(family, 5).secret["w"][:40] for family in UNRELATED]
+    base = Rounding(41, 30, 2)
+    others = [{"dim": 61}, {"modulus": 36}, {"levels": 4}, {"gadget": "dot"}, {"heads": 8}, {"weight": 39}]
+    families = [base, *(replace(base, **other) for other in others)]
+    secrets = [Instance.generate(family, 5).secret["w"][:40] for family in families]
     for first, second in combinations(secrets, 2):
         assert abs(np.corrcoef(first, second)[0, 1]) < 5 / 40**0.5
-    small, large = (set(Instance.generate(Parity(dim, 20), 5).secret["support"].tolist()) for dim in (40, 41))
-    assert len(small & large) < 20
 
 
 @pytest.mark.parametrize(

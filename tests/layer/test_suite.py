@@ -55,17 +55,6 @@ def test_the_commands_say_what_the_contract_says(tmp_path: Path) -> None:
     check_refused(run_command("suite list --tier hard"), "unknown tier")
 
 
-def test_check_says_which_instance_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = {
-        name: each for name, each in suite.entries().items() if name in ("nice-m2-d8-0", "parity-s2-d8-0")
-    }
-    monkeypatch.setattr(suite, "entries", lambda: kept)
-    assert run_command("suite check").out == "2 instances are those that were pinned\n"
-    kept["parity-s2-d8-0"] = replace(kept["parity-s2-d8-0"], digest="0" * 64)
-    completed = run_command("suite check")
-    assert (completed.code, "FAIL parity-s2-d8-0" in completed.out) == (1, True)
-
-
 @pytest.mark.slow  # makes 65 instances: 3 s of CPU
 def test_every_instance_is_the_one_that_was_pinned() -> None:
     assert all(each.ok for each in suite.check())

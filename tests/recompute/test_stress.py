@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter, defaultdict
-from math import comb, exp, floor, inf, log, log2
-from statistics import fmean, median_high
+from math import comb, floor, inf, log2
+from statistics import median_high
 
 import pytest
 from committed import ROOT, Row, article_tables, rows, summary
@@ -106,22 +106,6 @@ def test_what_solved_each_kind_and_what_is_proved() -> None:
             sets = comb(d - 1, int(row["params.bits"] or row["params.heads"]))
             exact = log2(8 * (0.1 / (1 - 2 * float(row["params.flip"] or 0))) ** 2 * (sets - 1))
         assert float(proved) == pytest.approx(floor(10 * exact) / 10, rel=0.004)
-
-
-def test_what_each_learner_solves() -> None:
-    groups = defaultdict(list)
-    for row in of("learner"):
-        groups[row["params.tier"], name_of(row)].append(row)
-    table = article_tables("stress")[2][1:]
-    won = {
-        place: [int(run["cost"]) for run in runs if run["status"] == "solved"]
-        for place, runs in groups.items()
-    }
-    assert {(tier, name) for tier, name, *_ in table} == {place for place, costs in won.items() if costs}
-    for tier, name, _, share, examples in table:
-        costs = won[tier, name]
-        assert share == f"{len(costs)} of {len(groups[tier, name])}"
-        assert float(examples.replace(",", "")) == pytest.approx(exp(fmean(map(log, costs))), rel=0.006)
 
 
 def test_bounds_of_learners_that_were_stopped() -> None:

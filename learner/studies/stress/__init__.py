@@ -19,7 +19,7 @@ from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.evaluation.limits import MULTIPLY_ADDS
 from hardness.evaluation.solver import make
-from hardness.evaluation.until import LEAST, Ending, evaluations, lives, multiply_adds, stream, until_solved
+from hardness.evaluation.until import LEAST, evaluations, lives, multiply_adds, stream, until_solved
 from hardness.evaluation.worker import opening
 from hardness.families.parity import Parity
 from hardness.instance import Instance, suite
@@ -58,6 +58,7 @@ ATTACKS = ("batch-gradient", "bkw", "gaussian", "lattice", "search")
 WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}
 TOLERANCE = 0.1  # of the queries that are proved to be needed
 JUDGED = 2048  # fresh inputs to judge on
+RANDOM = "nondegenerate"  # the family of layers that hide nothing
 # Seconds of a run that spends its budget; what has no entry is taken for the last.
 FAILING = {"adam": 3.0, "direct": 2.0, "provable": 2.0, "linear-attention": 1.4, "sgd": 0.3, "": 0.6}
 
@@ -67,37 +68,38 @@ def tasks(quick: bool) -> list[Task]:
     known = [name for name in registry.names("learner", builtin=True) if name not in SAME]
     planned = [task for name in known for task in user_learner_tasks(quick, name)]
     for entry in _instances(quick):
-        bits = _bits(entry)
-        if bits in TUNED:
-            planned += [_student(entry, bits, passes, quick) for passes in (None, PASSES)]
-        if entry.family != "nondegenerate":
-            planned += [_attack(entry, name) for name in ATTACKS]
+        family = families.build(entry.family, entry.params)
+        if isinstance(family, Parity) and family.size in TUNED:
+            student = {"kind": "learner", "learner": "student", "setting": "tuned"}
+            for passes in ({}, {"passes": PASSES}):
+                planned.append(_task(entry, {**student, "params": TUNED[family.size], **passes}, quick))
+        if entry.family != RANDOM:
+            planned += [_task(entry, {"kind": "attack", "attack": name}, quick) for name in ATTACKS]
     return planned
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
     """Return one learner, registered or ``package.module:Class``, on every instance."""
-    solver = {"kind": "learner", "learner": learner, "params": OPTIONS.get(learner, {})}
-    return [
-        _task(each, solver, _budget(each, quick))
-        for each in _instances(quick)
-        if each.family != "nondegenerate" or learner not in HANDED
-    ]
-
-
-def _bits(entry: suite.Entry) -> int:
-    """Return the number of hidden bits of a parity, 0 of another layer."""
-    family = families.build(entry.family, entry.params)
-    return family.size if isinstance(family, Parity) else 0
+    options = {"params": OPTIONS[learner]} if learner in OPTIONS else {}
+    solver = {"kind": "learner", "learner": learner, **options}
+    layers = [each for each in _instances(quick) if each.family != RANDOM or learner not in HANDED]
+    return [_task(each, solver, quick) for each in layers]
 
 
 def _instances(quick: bool) -> list[suite.Entry]:
     return [each for each in suite.tier("easy" if quick else None) if not quick or each.name.endswith("-0")]
 
 
-def _budget(entry: suite.Entry, quick: bool) -> dict[str, Any]:
-    most = min(EXAMPLES, _examples_in_memory(entry.params["dim"]))
-    return {"samples": most // 4, "work": SMALL_WORK} if quick else {"samples": most, "work": WORK}
+def _task(entry: suite.Entry, solver: Mapping[str, Any], quick: bool) -> Task:
+    """Return a task on a named instance; the digest is a part of its identity."""
+    most, work = min(EXAMPLES, _examples_in_memory(entry.params["dim"])), WORK
+    if quick:
+        most, work = most // 4, SMALL_WORK
+    if "attack" in solver:
+        most, work = ATTACKED, WORKS.get(solver["attack"], 1 << 30)
+    named = {"instance": entry.name, "tier": entry.tier, "digest": f"sha256:{entry.digest[:16]}"}
+    number, budget = int(entry.name.rpartition("-")[2]), {"samples": most, "work": work}
+    return Task(entry.family, {**entry.params, **named}, solver, budget, number)
 
 
 def _examples_in_memory(dim: int) -> int:
@@ -116,23 +118,6 @@ def within(task: Task, examples: int | None, work: float | None) -> Task:
     cap = task.budget["samples"] if examples is None else examples
     samples = min(cap, _examples_in_memory(task.params["dim"]))
     return replace(task, budget={"samples": samples, "work": task.budget["work"] if work is None else work})
-
-
-def _task(entry: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, Any]) -> Task:
-    """Return a task on a named instance; the digest is a part of its identity."""
-    named = {"instance": entry.name, "tier": entry.tier, "digest": f"sha256:{entry.digest[:16]}"}
-    kept = {name: value for name, value in solver.items() if value not in ({}, None)}
-    return Task(entry.family, {**entry.params, **named}, kept, budget, int(entry.name.rpartition("-")[2]))
-
-
-def _student(entry: suite.Entry, bits: int, passes: int | None, quick: bool) -> Task:
-    solver = {"kind": "learner", "learner": "student", "params": TUNED[bits], "setting": "tuned"}
-    return _task(entry, {**solver, "passes": passes}, _budget(entry, quick))
-
-
-def _attack(entry: suite.Entry, name: str) -> Task:
-    budget = {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)}
-    return _task(entry, {"kind": "attack", "attack": name}, budget)
 
 
 def seconds(task: Task) -> float:
@@ -182,7 +167,12 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     allowance = None if counted else work / MULTIPLY_ADDS
     attempts, opened = lives(made, instance, given, most, work, passes, seed), opening(learner, seed, guard)
     ending = until_solved(opened, attempts, learner.streamed, judged, rule, allowance)
-    detail = {"criterion": rule.name, "counted": counted} | _spent(ending, rule)
+    spent: dict[str, float | None] = {"reference_seconds": ending.reference_seconds or None}
+    if ending.points:
+        spent[rule.score] = ending.points[-1].scores[rule.score]
+        spent["multiply_adds"] = ending.multiply_adds
+    known = {name: round(value, 4) for name, value in spent.items() if value is not None}
+    detail = {"criterion": rule.name, "counted": counted, **known}
     if ending.error is not None:
         failure = outcome_of(ending.error, guard)
         return Outcome(failure.status, ending.distinct, detail | dict(failure.detail))
@@ -191,15 +181,6 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     more = ending.distinct + 1 if learner.streamed and not passes else 2 * ending.distinct
     limit = "examples" if more > most else "multiply-adds"
     return Outcome("budget", ending.distinct, detail | {"limit": limit})
-
-
-def _spent(ending: Ending, rule: Criterion) -> dict[str, float]:
-    """Return the last score and what was spent by then, as far as they are known."""
-    figures = {"reference_seconds": ending.reference_seconds or None}
-    if ending.points:
-        figures[rule.score] = ending.points[-1].scores[rule.score]
-        figures["multiply_adds"] = ending.multiply_adds
-    return {name: round(value, 4) for name, value in figures.items() if value is not None}
 
 
 def _attacked(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
@@ -220,23 +201,6 @@ def _attacked(task: Task, instance: Instance, root: int, guard: float) -> Outcom
     return Outcome("solved" if rule.met(point.scores) else "wrong", point.work["examples"], detail)
 
 
-TIERS = ("easy", "frontier", "priced", "open")
-RANDOM, PROVABLE = "nondegenerate", "provable"
-# What built-in learners know beside examples.
-FORM, HEADS, SET = "form of the layer", "form of the layer, number of heads", "rate set on parities"
-KNOWS = {
-    "diagonal": "form of the gadget, set on parities",
-    "sgd": "products of the tokens",
-    "student": f"{FORM}, {SET}",
-    "adam": HEADS,
-    "direct": HEADS,
-    "lbfgs": HEADS,
-    "provable": f"{HEADS}, general position",
-    "linear-attention": "form of linear attention",
-    "random-features": "form of attention with ReLU",
-    "low-degree": "nothing",
-    "mlp": SET,
-}
 AIDED = ("diagonal", "sgd", "student", "mlp")  # handed structure, or settings chosen on hidden parities
 CELL = ["layers", "solver"]
 
@@ -275,60 +239,39 @@ def stopped_after(learners: "DataFrame") -> "Series[float]":
     return groups.cost.agg(lambda costs: float(median_high(costs)))[most]
 
 
-def by_learner(learners: "DataFrame") -> "DataFrame":
-    """Return a line a tier and learner that solved something there: how much, and the geometric mean of examples."""
-    logs = learners.assign(examples=np.log(learners.cost.astype(float).where(learners.solved)))
-    table = logs.groupby(["tier", "solver"], as_index=False).agg(
-        knows=("learner", lambda names: KNOWS.get(names.iloc[0], "")),
-        runs=("solved", "size"),
-        won=("solved", "sum"),
-        examples=("examples", "mean"),
-    )
-    table = table[table.won > 0].sort_values(["tier", "won", "examples"], ascending=[True, False, True])
-    table["solved"] = [f"{won} of {runs}" for won, runs in zip(table.won, table.runs, strict=True)]
-    table["examples"] = np.exp(table.examples)
-    return table[["tier", "solver", "knows", "solved", "examples"]].rename(columns={"solver": "learner"})
-
-
-def null(family: str, params: Mapping[str, Any], learner: str) -> int | None:
-    """Return how many features of at most the label's degree the inputs of a learner have; None but for parities.
-
-    A parity of s bits has degree 2s + 1 in the 2d signs of two tokens. Handed their products and the gate it has
-    degree s in d − 1 signs, at either value of the gate, and for `diagonal` at one.
-
-    >>> [null("parity", {"dim": 16, "heads": 2}, name) for name in ("mlp", "sgd", "diagonal")]
-    [242825, 242, 121]
-    """
-    layer = families.build(family, params)
-    if not isinstance(layer, Parity):
-        return None
-    if learner == "diagonal":
-        return monomials(layer.dim - 1, layer.size)
-    if learner in HANDED:
-        return 2 * monomials(layer.dim - 1, layer.size)
-    return monomials(2 * layer.dim, 2 * layer.size + 1)
-
-
 def stopped_below(learners: "DataFrame") -> dict[str, Any]:
-    """Return in how many fields of parities most runs met a budget, and in how many of them below the null."""
-    entries = suite.entries()
+    """Return in how many fields of parities most runs met a budget, and in how many of them below the null.
+
+    The null is how many features of at most the label's degree the inputs of a learner have. A parity of s bits has
+    degree 2s + 1 in the 2d signs of two tokens. Handed their products and the gate it has degree s in d − 1 signs, at
+    either value of the gate, and for `diagonal` at one.
+    """
     fields, above = 0, []
     for (layers, solver), spent in stopped_after(learners).items():
-        entry = entries[f"{layers}-0"]
-        bound = null(entry.family, entry.params, solver.partition(",")[0])
-        if bound is not None:
+        entry = suite.entry(f"{layers}-0")
+        family = families.build(entry.family, entry.params)
+        if isinstance(family, Parity):
+            gates = {"diagonal": 1, "sgd": 2}.get(solver)
+            of_products = (gates or 0) * monomials(family.dim - 1, family.size)
             fields += 1
-            above += [f"{solver} on {layers}"] if spent > bound else []
+            if spent > (of_products or monomials(2 * family.dim, 2 * family.size + 1)):
+                above.append(f"{solver} on {layers}")
     return {"fields": fields, "below": fields - len(above), "above": ", ".join(above)}
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
     learners, attacks = board(rows, "learner"), board(rows, "attack")
-    provable = learners[learners.learner == PROVABLE]
+    provable = learners[learners.learner == "provable"]
     hidden = provable[provable.family != RANDOM]
     by_rank = hidden.reason.str.contains("projection matrices sum to")
-    endings = learners.ending.value_counts()
+    solved = {}
+    for tier in learners.tier.unique():
+        here, broken = learners[learners.tier == tier], attacks[(attacks.tier == tier) & attacks.solved]
+        won = here[here.solved]
+        parts = {"instances": here, "learners": won, "plain": won[~won.learner.isin(AIDED)]}
+        solved[tier] = {name: int(part.instance.nunique()) for name, part in parts.items()}
+        solved[tier]["anybody"] = len({*won.instance, *broken.instance})
     return {
         "provable": {
             "hidden": len(hidden),
@@ -338,13 +281,13 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "random": len(provable) - len(hidden),
             "solved": int(provable.solved.sum()),
         },
-        "solved": {tier: _solved_in(tier, learners, attacks) for tier in TIERS if tier in set(learners.tier)},
+        "solved": solved,
         "attacks": {
             "solved": int(attacks[attacks.solved].instance.nunique()),
             "instances": int(attacks.instance.nunique()),
             "handed": ATTACKED,
         },
-        "runs": {"all": len(learners)} | {name.replace(" ", "_"): int(n) for name, n in endings.items()},
+        "runs": {"all": len(learners), **learners.ending.str.replace(" ", "_").value_counts().to_dict()},
         "examples": [int(learners.samples.min()), int(learners.samples.max())],
         "work": WORK // 10**9,
         "judged": JUDGED,
@@ -355,47 +298,24 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     }
 
 
-def _solved_in(tier: str, learners: "DataFrame", attacks: "DataFrame") -> dict[str, int]:
-    """Return the instances of a tier: all, those that learners solve, and those that learners without aid solve."""
-    here = learners[learners.tier == tier]
-    won, broken = here[here.solved], attacks[(attacks.tier == tier) & attacks.solved]
-    return {
-        "instances": int(here.instance.nunique()),
-        "learners": int(won.instance.nunique()),
-        "plain": int(won[~won.learner.isin(AIDED)].instance.nunique()),
-        "anybody": len({*won.instance, *broken.instance}),
-    }
-
-
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return what solves each kind of layers, and what each learner solves."""
+    """Return a line a kind of layers: what is proved and predicted, and the cheapest solvers of most instances."""
     import pandas as pd
 
-    learners, attacks = board(rows, "learner"), board(rows, "attack")
-    return {"by_kind": pd.DataFrame(_by_kind(learners, attacks)), "by_learner": by_learner(learners)}
-
-
-def _by_kind(learners: "DataFrame", attacks: "DataFrame") -> list[dict[str, Any]]:
-    """Return a line a kind of layers: what is proved and predicted, and the cheapest solvers of most instances."""
-    learning, breaking = medians(learners), medians(attacks)
+    learners = board(rows, "learner")
+    learning, breaking = medians(learners), medians(board(rows, "attack"))
     lines = []
     for layers, tier in learners.groupby("layers", sort=False).tier.first().items():
         entry, paid = suite.entry(f"{layers}-0"), learning[layers]
-        least, best = float(paid.min()), sorted(paid[paid == paid.min()].index)
+        least, best = float(paid.min()), ", ".join(sorted(paid[paid == paid.min()].index))
         attack = sorted(breaking[layers][breaking[layers] < inf].index) if layers in breaking else []
-        lines.append(
-            {
-                "layers": layers,
-                "tier": tier,
-                "learner with the fewest examples": f"{', '.join(best)}: {least:,.0f}"
-                if least < inf
-                else "–",
-                "attacks that solve it": ", ".join(attack) or "–",
-                "log₂ of queries, at least": _queries(entry),
-                "log₂ of operations": entry.predicted["log2_time"],
-            }
-        )
-    return lines
+        line = {"layers": layers, "tier": tier}
+        line["learner with the fewest examples"] = f"{best}: {least:,.0f}" if least < inf else "–"
+        line["attacks that solve it"] = ", ".join(attack) or "–"
+        line["log₂ of queries, at least"] = _queries(entry)
+        line["log₂ of operations"] = entry.predicted["log2_time"]
+        lines.append(line)
+    return {"by_kind": pd.DataFrame(lines)}
 
 
 def _queries(entry: suite.Entry) -> float | None:
@@ -420,7 +340,9 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
     learners = board(rows, "learner")
     paid, spent = medians(learners), stopped_after(learners)
     fields = learners.groupby(CELL, sort=False)
-    places = _places(learners)
+    tiers = learners.groupby("layers", sort=False).tier.first()
+    gap = dict(zip(tiers.unique(), np.arange(0.0, 9.0, 0.35), strict=False))  # between tiers
+    places = {layers: place + gap[tier] for place, (layers, tier) in enumerate(tiers.items())}
     names = learners.groupby("solver").solved.sum().sort_values(ascending=False, kind="stable").index
     figure, axis = plots.panels(height=4.6)
     for (layers, solver), runs in fields:
@@ -445,13 +367,6 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
         middle = float(np.mean([places[layers] for layers in kinds]))
         axis.text(middle, -0.75, tier, ha="center", fontsize=9)
     return {"board": figure}
-
-
-def _places(learners: "DataFrame") -> dict[str, float]:
-    """Return where each kind of layers stands in the figure, with a gap between tiers."""
-    tiers = learners.drop_duplicates("layers").set_index("layers").tier
-    shown = [tier for tier in TIERS if tier in set(tiers)]
-    return {layers: place + 0.35 * shown.index(tier) for place, (layers, tier) in enumerate(tiers.items())}
 
 
 def _short(count: float) -> str:
