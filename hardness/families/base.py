@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, field, fields
 from functools import cache
 from typing import Any, ClassVar, Literal, get_type_hints
 
@@ -30,13 +30,18 @@ CLAIMS = (
 )
 
 
+def described(text: str, default: Any = MISSING, **marks: bool) -> Any:
+    """Return a field of a family: its help, its default if it has one, and marks such as same_secret or switch."""
+    return field(default=default, metadata={"help": text, **marks})
+
+
 class Family(ABC):
     """Public parameters of a family of layers: a frozen dataclass derived from this one, whose fields they are.
 
     It must have a `dim`, `draw` and `realize`; whatever `draw` returns is the secret. Its `hypothesis` says under which
     its layers are hard (or "None: …"), `heads_meaning` what m is, and `linear` how labels show a hidden linear
     equation: what attacks and their estimates go by. All else has a default. The help of a field stands in its
-    metadata, ``field(metadata={"help": …})``, and an `example` of the options is what the command line shows.
+    metadata (`described`), and an `example` of the options is what the command line shows.
 
     Equal seeds give unrelated secrets at different parameters, but for a field with ``"same_secret": True`` in its
     metadata: it says how examples are drawn, or which of several layers is made of one secret.

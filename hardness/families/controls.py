@@ -3,7 +3,7 @@
 Nested parities show their intermediate values; a tent has other signs; random diagonal layers other numbers.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.base import Checks, Family, Secret, expect
+from hardness.families.base import Checks, Family, Secret, described, expect
 from hardness.families.parity import Parity, levels
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets.coefficients import Gadget, Kind, gated
@@ -62,11 +62,11 @@ class Nested(Family):
     on one gate, from one layer. Games on chains are played block by block (study `switches`; theory 2.9).
     """
 
-    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
-    size: int = field(metadata={"help": "s: coordinates of the hidden set."})
-    block: int = field(metadata={"help": "g: by how many coordinates the chain of shown parities grows."})
-    gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
-    sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r."})
+    dim: int = described("Features of a token, d; coordinate 0 is the gate.")
+    size: int = described("s: coordinates of the hidden set.")
+    block: int = described("g: by how many coordinates the chain of shown parities grows.")
+    gadget: Kind = described("diag or dot.", "diag")
+    sharpness: int = described("r >= 2; beta = 2 ln r.", 8)
 
     name: ClassVar[str] = "nested"
     summary: ClassVar[str] = "hidden parity with intermediate values shown"
@@ -164,9 +164,9 @@ class Tent(Family):
     [0.35, 3.09, 5.75, 3.09, 0.35]
     """
 
-    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
-    heads: int = field(metadata={"help": "m: the hidden set has size m."})
-    sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r."})
+    dim: int = described("Features of a token, d; coordinate 0 is the gate.")
+    heads: int = described("m: the hidden set has size m.")
+    sharpness: int = described("r >= 2; beta = 2 ln r.", 8)
 
     name: ClassVar[str] = "tent"
     summary: ClassVar[str] = "a parity's heads with other signs, the control"
@@ -211,9 +211,9 @@ class RandomDiagonal(Family):
     On rows with z_0 != 0 the label is x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j), u_0 = 1 (theory 1.1).
     """
 
-    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
-    heads: int = field(metadata={"help": "m."})
-    scale: float = field(default=2.0, metadata={"help": "r: entries of Theta are N(0, r^2/d)."})
+    dim: int = described("Features of a token, d; coordinate 0 is the gate.")
+    heads: int = described("m.")
+    scale: float = described("r: entries of Theta are N(0, r^2/d).", 2.0)
 
     name: ClassVar[str] = "random-diagonal"
     summary: ClassVar[str] = "random heads of the diag gadget's form, the control"

@@ -1,14 +1,14 @@
 """Random layers inside the learner's promise: what the provable learner is meant for (docs/learner.md)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.base import Family, Secret, expect
+from hardness.families.base import Family, Secret, described, expect
 from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 def _knob(text: str) -> Any:
     """Return a field that changes a layer and not its secret; a file names it only where it is not None."""
-    return field(default=None, metadata={"help": text, "switch": True, "same_secret": True})
+    return described(text, None, switch=True, same_secret=True)
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Nondegenerate(Family):
     fields; None leaves the layer as it was drawn.
     """
 
-    dim: int = field(metadata={"help": "Features of a token, d."})
-    tokens: int = field(metadata={"help": "k, from 2 to d."})
-    heads: int = field(metadata={"help": "m."})
-    scale: float = field(default=2.0, metadata={"help": "tau: standard deviation of a score difference."})
+    dim: int = described("Features of a token, d.")
+    tokens: int = described("k, from 2 to d.")
+    heads: int = described("m.")
+    scale: float = described("tau: standard deviation of a score difference.", 2.0)
     stable_rank: float | None = _knob("Stable rank |A|²/‖A‖² of every theta, from 1 to dim.")
     diagonal: float | None = _knob("tr(A)²/|A|² of every theta, in [0, dim).")
     column: float | None = _knob("Share of |A|² in the heaviest column of every theta, in (0, 1).")
@@ -44,13 +44,11 @@ class Nondegenerate(Family):
     sum_w: float | None = _knob(
         "|sum of w| over sqrt(sum of |w|²), in [0, sqrt(heads)); independent w have 1."
     )
-    inputs: Literal["sign", "gaussian"] = field(
-        default="sign",
-        metadata={
-            "help": "Law of the features of a token; examples of Gaussian ones have no file.",
-            "switch": True,
-            "same_secret": True,
-        },
+    inputs: Literal["sign", "gaussian"] = described(
+        "Law of the features of a token; examples of Gaussian ones have no file.",
+        "sign",
+        switch=True,
+        same_secret=True,
     )
 
     name: ClassVar[str] = "nondegenerate"

@@ -1,6 +1,6 @@
 """Hidden parity: the family every statistical-query algorithm needs many queries for (theory 1.1-1.3, 1.5, 2.5)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log2
 from typing import Any, ClassVar
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.base import Checks, Family, Secret, expect
+from hardness.families.base import Checks, Family, Secret, described, expect
 from hardness.families.concepts import ParityConcepts
 from hardness.families.linear import HiddenSet
 from hardness.gadgets import coefficients as gadget
@@ -45,26 +45,14 @@ class Parity(Family):
     (4, 7, 5)
     """
 
-    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
-    heads: int = field(
-        metadata={"help": "m: the hidden set has size m (diag), m/2 (dot) or 2m - 1 (sharp, wide)."}
-    )
-    gadget: ParityKind = field(default="diag", metadata={"help": "diag, dot, sharp or wide."})
-    sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r (diag, dot)."})
-    flip: float = field(
-        default=0.0, metadata={"help": "Probability of a flipped label.", "same_secret": True}
-    )
-    bias: float = field(
-        default=0.0,
-        metadata={"help": "Mean of the products of examples, mu.", "switch": True, "same_secret": True},
-    )
-    bits: int | None = field(
-        default=None,
-        metadata={"help": "Size of the hidden set (sharp, wide); 2m - 1 if absent.", "switch": True},
-    )
-    balance: bool = field(
-        default=False, metadata={"help": "One head makes C = 0 (sharp, wide); 2m - 3 bits.", "switch": True}
-    )
+    dim: int = described("Features of a token, d; coordinate 0 is the gate.")
+    heads: int = described("m: the hidden set has size m (diag), m/2 (dot) or 2m - 1 (sharp, wide).")
+    gadget: ParityKind = described("diag, dot, sharp or wide.", "diag")
+    sharpness: int = described("r >= 2; beta = 2 ln r (diag, dot).", 8)
+    flip: float = described("Probability of a flipped label.", 0.0, same_secret=True)
+    bias: float = described("Mean of the products of examples, mu.", 0.0, switch=True, same_secret=True)
+    bits: int | None = described("Size of the hidden set (sharp, wide); 2m - 1 if absent.", None, switch=True)
+    balance: bool = described("One head makes C = 0 (sharp, wide); 2m - 3 bits.", False, switch=True)
 
     name: ClassVar[str] = "parity"
     summary: ClassVar[str] = "hidden parity, hard for statistical queries"

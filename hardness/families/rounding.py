@@ -1,6 +1,6 @@
 """A rounded modular inner product: learning with rounding as an attention layer (theory 1.4, 2.6)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, log2
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.base import Checks, Family, Secret, expect
+from hardness.families.base import Checks, Family, Secret, described, expect
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.linear import HiddenVector
 from hardness.gadgets import coefficients as gadget
@@ -35,25 +35,18 @@ class Rounding(Family):
     [0, 1, 0]
     """
 
-    dim: int = field(default=17, metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
-    modulus: int = field(default=97, metadata={"help": "q, 2 or more."})
-    levels: int = field(default=2, metadata={"help": "p, from 2 to q."})
-    weight: int | None = field(
-        default=None, metadata={"help": "Non-zeros of a sparse secret; dense if absent."}
+    dim: int = described("Features of a token, d; coordinate 0 is the gate.", 17)
+    modulus: int = described("q, 2 or more.", 97)
+    levels: int = described("p, from 2 to q.", 2)
+    weight: int | None = described("Non-zeros of a sparse secret; dense if absent.", None)
+    gadget: Kind = described("diag or dot.", "diag")
+    heads: int | None = described(
+        "m; the fewest without error if absent, in turns of p. m does not drive the hardness, d does; "
+        "few heads label some inputs wrongly.",
+        None,
     )
-    gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
-    heads: int | None = field(
-        default=None,
-        metadata={
-            "help": "m; the fewest without error if absent, in turns of p. m does not drive the hardness, d does; "
-            "few heads label some inputs wrongly."
-        },
-    )
-    noise: float = field(
-        default=0.0,
-        metadata={"help": "Standard deviation of the rounded noise on the level.", "same_secret": True},
-    )
-    exact: bool = field(default=False, metadata={"help": "Exact over Q: one head a level, small sizes."})
+    noise: float = described("Standard deviation of the rounded noise on the level.", 0.0, same_secret=True)
+    exact: bool = described("Exact over Q: one head a level, small sizes.", False)
 
     name: ClassVar[str] = "rounding"
     summary: ClassVar[str] = "rounded modular inner product (LWR-based)"
