@@ -13,7 +13,6 @@ from learner.studies.switches import (
     SIZE,
     STUDY,
     TUNED,
-    elimination_tries,
     exponent,
     tasks,
 )
@@ -40,15 +39,9 @@ def test_the_gate_alone_helps_no_untaught_student(g: int) -> None:
     assert abs(outcome.detail["accuracy"] - 0.5) < 0.05
 
 
-def test_elimination_names_the_set():
-    task = next(t for t in tasks(True) if t.solver["kind"] == "elimination")
-    assert STUDY.trial(task, 0, 60.0).status == "solved"
-
-
 def test_censored_cells_have_no_part_in_an_exponent() -> None:
     lines = pd.DataFrame({"dim": [12, 16], "costs": [[10.0, 12.0], [20.0, 30.0]], "whole": [True, False]})
     assert exponent(lines) is None
     whole = exponent(lines.assign(whole=True))
     assert whole is not None
     assert whole.value > 0
-    assert elimination_tries(0.0) == 1

@@ -7,6 +7,7 @@ from math import comb, log2, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness import registry
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
@@ -15,6 +16,7 @@ from hardness.families.controls import blocks_of
 from hardness.io.rounding import at_least, at_most
 from hardness.report import plots
 from hardness.statistics import Mean, mean, slope
+from hardness.studies.trials import instance_of, online
 from learner.studies.switches import bounds
 
 if TYPE_CHECKING:
@@ -42,17 +44,35 @@ SHOWN, MOST_TRIES = 20_000, 200_000  # examples that elimination is handed, and 
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return students and elimination; the small grid has a point or two of each."""
-    return [*_taught(quick), *_biased(quick), *_noisy(quick)]
-
-
-def _taught(quick: bool) -> list[Task]:
+    """Return students of chains and of biased inputs, and elimination; the small grid has a point or two of each."""
     cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
-    return [
+    planned = [
         Task("nested", {"dim": d, "size": SIZE, "block": g}, student(g), {"samples": cap}, run)
         for g in BLOCKS
         for d in (CHAIN_DIMS[g][:1] if quick else CHAIN_DIMS[g])
         for run in range(runs)
+    ]
+    plain: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
+    planned += [
+        Task(
+            "parity",
+            {"dim": d, "heads": TAUGHT_SIZE, "bias": mu},
+            plain,
+            {"samples": min(cap, TAUGHT_CAP)},
+            run,
+        )
+        for mu in ((0.5,) if quick else TAUGHT_BIASES)
+        for d in (TAUGHT_DIMS[:1] if quick else TAUGHT_DIMS)
+        for run in range(runs)
+    ]
+    noisy, elimination = (
+        {"dim": NOISY_BITS + 1, "heads": NOISY_SIZE},
+        {"kind": "elimination", "tolerance": 0.05},
+    )
+    return planned + [
+        Task("parity", {**noisy, "flip": eta}, elimination, {}, run)
+        for eta in (FLIPS[::2] if quick else FLIPS)
+        for run in range(2 if quick else NOISY_RUNS)
     ]
 
 
@@ -68,24 +88,6 @@ def student(g: int) -> dict[str, Any]:
     return {"kind": "learner", "learner": "learner.chain:ChainStudent", "params": params}
 
 
-def _biased(quick: bool) -> list[Task]:
-    learner: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
-    cap, runs = (20_000, 2) if quick else (TAUGHT_CAP, RUNS)
-    return [
-        Task("parity", {"dim": d, "heads": TAUGHT_SIZE, "bias": mu}, learner, {"samples": cap}, run)
-        for mu in ((0.5,) if quick else TAUGHT_BIASES)
-        for d in (TAUGHT_DIMS[:1] if quick else TAUGHT_DIMS)
-        for run in range(runs)
-    ]
-
-
-def _noisy(quick: bool) -> list[Task]:
-    solver = {"kind": "elimination", "tolerance": 0.05}
-    params = {"dim": NOISY_BITS + 1, "heads": NOISY_SIZE}
-    flips, runs = (FLIPS[::2], 2) if quick else (FLIPS, NOISY_RUNS)
-    return [Task("parity", {**params, "flip": eta}, solver, {}, run) for eta in flips for run in range(runs)]
-
-
 def seconds(task: Task) -> float:
     """Return the predicted seconds of a trial."""
     if task.solver["kind"] != "learner":
@@ -96,23 +98,14 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run a trial, by the kind of its solver: deterministic in the task and the root seed, but for its time.
+    """Return the examples of a student, or the tries of elimination, pooled as for learning parity with noise.
 
     >>> trial(next(t for t in tasks(True) if t.solver["kind"] == "elimination"), 0, 60.0).cost
     1
     """
-    from hardness.studies.trials import online  # attacks take a while to import
-
-    return online(task, root, guard) if task.solver["kind"] == "learner" else _eliminated(task, root)
-
-
-def _eliminated(task: Task, root: int) -> Outcome:
-    """Return the tries of elimination, pooled as for learning parity with noise."""
-    from hardness import registry
-    from hardness.instance import Instance
-
-    family = registry.get("family", task.family)(**task.params)
-    instance, stream = Instance.generate(family, task.seed(root, "instance")), task.seed(root, "examples")
+    if task.solver["kind"] == "learner":
+        return online(task, root, guard)
+    instance, stream = instance_of(task, root), task.seed(root, "examples")
     data, seed = instance.examples(SHOWN, stream), task.seed(root, "solver") % 2**32
     attack = registry.get("attack", "gaussian")
     ended = attack(data.X, data.Y, instance.public(stream), budget=MOST_TRIES, seed=seed)
@@ -140,15 +133,6 @@ def exponent(lines: "DataFrame") -> Mean | None:
     """Return the exponent of d over the cells all of whose runs were solved; a censored cell has no part in it."""
     whole = lines[lines.whole].explode("costs")
     return slope([(float(d), float(cost)) for d, cost in zip(whole.dim, whole.costs, strict=True)])
-
-
-def elimination_tries(eta: float, n: int = NOISY_BITS) -> float:
-    """Return the tries that elimination is predicted to take: geometric with p = .5776 (1-η)^n; one without noise.
-
-    >>> elimination_tries(0.0), round(elimination_tries(0.25))
-    (1.0, 546)
-    """
-    return 1 / (FULL_RANK * (1 - eta) ** n) if eta else 1.0
 
 
 def proved(g: int, mu: float) -> tuple[float, int | None]:
@@ -198,7 +182,8 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "n": NOISY_BITS,
             "flip": FLIPS[-1],
             "factor": round((1 - 2 * FLIPS[-1]) ** -2),
-            "tries": round(elimination_tries(FLIPS[-1])),
+            # Geometric: the chance that n + 1 equations have full rank, and that n labels are right
+            "tries": round(1 / (FULL_RANK * (1 - FLIPS[-1]) ** NOISY_BITS)),
             "mean": round(noisy.mean()),
             "runs": len(noisy),
         },
@@ -207,24 +192,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 def _two(paid: Mean) -> str:
     return f"{float(f'{paid.value:.2g}'):,.0f}"
-
-
-def _cost(line: Any) -> str:
-    """Return the mean of a cell with its interval, or how many of its runs were solved."""
-    if not line.whole:
-        return f"{line.solved} of {line.runs} solved"
-    value, low, high = (f"{float(f'{x:.3g}'):,.0f}" for x in (line.paid.value, line.paid.low, line.paid.high))
-    return f"{value} [{low}, {high}]"
-
-
-def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the students by block and by bias."""
-    shown, names = {}, {"block": "g", "bias": "μ", "dim": "d", "examples": "examples, mean of four runs"}
-    for name, family, key in (("by_block", "nested", "block"), ("by_bias", "parity", "bias")):
-        lines = students(rows, family, key)
-        lines = lines.assign(examples=[_cost(line) for line in lines.itertuples()])
-        shown[name] = lines[[key, "dim", "examples"]].rename(columns=names)
-    return shown
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
@@ -285,7 +252,6 @@ STUDY = Study(
     trial,
     guard=900.0,
     numbers=numbers,
-    tables=tables,
     figures=figures,
     page=Path(__file__).with_name("page.md"),
 )

@@ -10,20 +10,13 @@ def biased_bound(n: int, s: int, tolerance: float, mu: float) -> float:
     """Return queries any strategy needs where products have bias μ: 8 τ² (N - 1)/λ(μ) (theory 2.9, by 2.8).
 
     The whole class of one set has no two to tell apart (0). At μ = 0 it is `window_bound`, to the last bit.
-
-    >>> round(biased_bound(63, 6, 0.005, 0.0)), round(biased_bound(63, 6, 0.005, 0.3))
-    (13589, 30)
     """
     spread = top_eigenvalue(n, s, mu) if s < n else 1.0
     return window_bound(comb(n, s), tolerance) / spread
 
 
 def bias_gap(s: int, mu: float, k: int = 1) -> float:
-    """Return how far the mean of y χ_T, |T| = k, T ⊂ S is from all others, over 1/2: μ^(s-k) (1 - μ²) (theory 2.9).
-
-    >>> bias_gap(6, 0.0, 6), round(bias_gap(6, 0.5), 4)
-    (1.0, 0.0234)
-    """
+    """Return how far the mean of y χ_T, |T| = k, T ⊂ S is from all others, over 1/2: μ^(s-k) (1 - μ²) (theory 2.9)."""
     return float(mu ** (s - k) * (1 - mu * mu))
 
 
@@ -32,9 +25,6 @@ def bias_interval(s: int, tolerance: float, k: int = 1) -> tuple[float, float] |
 
     Both ends by bisection, to the last bit: the gap rises up to √((s-k)/(s-k+2)) and falls beyond. k = 1 is the
     attack of n queries, and the lower end is μ*.
-
-    >>> [round(end, 3) for end in bias_interval(6, 0.005)]
-    [0.482, 0.989]
     """
     peak = sqrt((s - k) / (s - k + 2))
     if bias_gap(s, peak, k) <= 4 * tolerance:
@@ -50,20 +40,12 @@ def bias_interval(s: int, tolerance: float, k: int = 1) -> tuple[float, float] |
 
 
 def bias_degree(s: int, tolerance: float, mu: float) -> int | None:
-    """Return the least k for which the C(n, k) products of k bits identify S at bias μ; None if none does.
-
-    >>> [bias_degree(6, 0.005, mu) for mu in (0.0, 0.1, 0.3, 0.5)]
-    [6, 5, 3, 1]
-    """
+    """Return the least k for which the C(n, k) products of k bits identify S at bias μ; None if none does."""
     return next((k for k in range(1, s + 1) if bias_gap(s, mu, k) > 4 * tolerance), None)
 
 
 def biased_enough(n: int, s: int, tolerance: float, mu: float) -> int | None:
-    """Return queries that suffice at bias μ: C(n, k) for the least k that works, N - 1 at k = s; None if none (2.9).
-
-    >>> [biased_enough(63, 6, 0.005, mu) for mu in (0.0, 0.3, 0.5)]
-    [67945520, 39711, 63]
-    """
+    """Return queries that suffice at bias μ: C(n, k) for the least k that works, N - 1 at k = s; None if none (2.9)."""
     k = bias_degree(s, tolerance, mu)
     return None if k is None else comb(n, k) - (k == s)
 
@@ -73,9 +55,6 @@ def chain_bound(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0
 
     Hand the learner all other blocks, and the parity of one is left, of |B_i| out of n - Σ_{j≠i} |B_j| bits. A single
     block is 2.5.
-
-    >>> [round(chain_bound(63, blocks, 0.05)) for blocks in ((6,), (2, 2, 2))]
-    [1358910, 34]
     """
     rest = n - sum(blocks)
     return max(biased_bound(rest + g, g, tolerance, mu) for g in blocks)
@@ -85,9 +64,6 @@ def chain_enough(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.
     """Return queries that suffice for such a chain: Σ_i `biased_enough`, block by block, in what the others left (2.9).
 
     Without bias these are Σ_i (N_i - 1) single characters, at τ < 1/4. None where no product has a gap.
-
-    >>> [chain_enough(63, blocks, 0.02) for blocks in ((6,), (2, 2, 2), (1,) * 6)], chain_enough(63, (3, 3), 0.02, 0.5)
-    ([67945520, 5491, 357], 123)
     """
     starts = [sum(blocks[:i]) for i in range(len(blocks))]
     parts = [biased_enough(n - start, g, tolerance, mu) for start, g in zip(starts, blocks, strict=True)]
