@@ -16,7 +16,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.report import plots
-from hardness.statistics import Mean, mean, slope
+from hardness.statistics import Mean, mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,11 +29,9 @@ HEADS, MOST, FRESH = 1000, 4096, 1500
 COUNTS, QUICK_COUNTS = (64, 128, 256, 512, 1024, 2048, MOST), (64, 256, 1024)
 SIZES, QUICK_SIZES = (62, 250, 4000), (250,)  # heads, at AT examples
 AT = 1024
-DIMS, RATE_COUNTS, RATE_RUNS = (8, 32), (64, 128, 256, 512, 1024, 2048), 3  # beside DIM, to see a rate
-RATE_TARGET, RATE_ERROR = "f2", 2 / 3
 TARGETS = ("f1", "f2", "f4", "g11", "g21", "g31", "g41")
 PLAIN, BARE, BIAS = "RFA", "RFA without constant", 8.0
-BIASED, RIVAL = f"RFA biased {BIAS:g}:1", "RFMLP, as many trained"
+BIASED, RIVAL, FEW_NEURONS = f"RFA biased {BIAS:g}:1", "RFMLP, as many trained", "RFMLP, as many neurons"
 MODELS: Mapping[str, Mapping[str, Any]] = {
     PLAIN: {},
     "RFA biased 4:1": {"bias": 4.0},
@@ -41,7 +39,7 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
     BARE: {"augment": False},
     "RFA with softmax": {"activation": "softmax"},
     RIVAL: {},
-    "RFMLP, as many neurons": {"neurons": 1},
+    FEW_NEURONS: {},
 }
 PAIRS = "network on pairs"  # of query and key, averaged over the keys; as many trained weights
 CONTROLLED = 2048  # examples up to which it is tried
@@ -49,22 +47,16 @@ Array = NDArray[np.float64]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every model at every number of examples, few to infinitely many heads, and two other dimensions."""
+    """Return every model at every number of examples, and few to infinitely many heads."""
     counts, sizes = (QUICK_COUNTS, QUICK_SIZES) if quick else (COUNTS, SIZES)
-    curves = [(name, HEADS, n) for name in MODELS for n in counts]
-    curves += [(PAIRS, HEADS, n) for n in counts if n <= CONTROLLED]
-    heads = [(name, size, AT) for name in (PLAIN, BIASED) for size in sizes]
-    rates = [(name, d, n) for name in (PLAIN, RIVAL, PAIRS) for d in DIMS for n in RATE_COUNTS]
+    cells = [(name, HEADS, n) for name in MODELS for n in counts]
+    cells += [(PAIRS, HEADS, n) for n in counts if n <= CONTROLLED]
+    cells += [(name, size, AT) for name in (PLAIN, BIASED) for size in sizes]
     return [
-        _task(name, DIM, size, n, r)
-        for name, size, n in [*curves, *heads, (PLAIN, None, AT)]
+        Task("key-averages", {"dim": DIM, "keys": KEYS}, {"model": name, "heads": heads}, {"samples": n}, r)
+        for name, heads, n in [*cells, (PLAIN, None, AT)]
         for r in range(3 if quick else 5)
-    ] + [_task(name, d, HEADS, n, r) for name, d, n in rates if not quick for r in range(RATE_RUNS)]
-
-
-def _task(name: str, dim: int, heads: int | None, examples: int, repetition: int) -> Task:
-    params = {"dim": dim, "keys": KEYS}
-    return Task("key-averages", params, {"model": name, "heads": heads}, {"samples": examples}, repetition)
+    ]
 
 
 def seconds(task: Task) -> float:
@@ -72,9 +64,8 @@ def seconds(task: Task) -> float:
     n, heads = float(task.budget["samples"]), task.solver["heads"]
     if heads is None:
         return 6.0
-    slow = 20 if task.solver["model"] == PAIRS else 1
-    width = task.params["dim"] / DIM
-    return float(0.2 + 7e-11 * n * n * heads * width + 9e-11 * n**3 + 2e-7 * n * heads * width * slow)
+    pairs = 20 if task.solver["model"] == PAIRS else 1
+    return float(0.2 + 7e-11 * n * n * heads + 9e-11 * n**3 + 2e-7 * n * heads * pairs)
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -86,18 +77,17 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     True
     """
     rng = np.random.default_rng(task.shared().seed(root, "examples"))
-    d, n = task.params["dim"], int(task.budget["samples"])
-    b, X = rng.normal(size=d), sphere(MOST + FRESH, rng, d)
+    b, X, n = rng.normal(size=DIM), sphere(MOST + FRESH, rng), int(task.budget["samples"])
     Y = np.stack([target(name, X, b / np.linalg.norm(b)) for name in TARGETS], axis=1)
-    learner = model(task.solver["model"], task.solver["heads"], d, task.seed(root, "solver") % 2**32)
+    learner = model(task.solver["model"], task.solver["heads"], task.seed(root, "solver") % 2**32)
     wrong = learner.fit(X[:n], Y[:n]).predict(X[MOST:]) - Y[MOST:]
     error = np.mean(wrong**2, axis=0) / Y[MOST:].var(axis=0)
     return Outcome("solved", n, {"error": dict(zip(TARGETS, error.tolist(), strict=True))})
 
 
-def sphere(count: int, rng: np.random.Generator, dim: int = DIM) -> Array:
-    """Draw a query and sixteen keys (count, 17, dim), uniform on the sphere."""
-    X = rng.normal(size=(count, KEYS + 1, dim))
+def sphere(count: int, rng: np.random.Generator) -> Array:
+    """Draw a query and sixteen keys (count, 17, 16), uniform on the sphere."""
+    X = rng.normal(size=(count, KEYS + 1, DIM))
     return np.asarray(X / np.linalg.norm(X, axis=2, keepdims=True))
 
 
@@ -108,19 +98,17 @@ def target(name: str, X: Array, b: Array) -> Array:
     return np.asarray(y.mean(axis=1) / y.mean(axis=1).std())
 
 
-def model(name: str, heads: int | None, dim: int, random_state: int) -> "RidgeLearner":
-    """Return the learner called `name`, with what `heads` heads on tokens of `dim` numbers and a 1 train."""
+def model(name: str, heads: int | None, random_state: int) -> "RidgeLearner":
+    """Return the learner called `name`, with as many trained weights as `heads` heads on tokens with a 1 have."""
     from learner.regression import RandomFeatureAttention, RandomFeatureMLP
     from learner.studies.random_features.pairs import RandomFeaturePairs
 
-    if name == PAIRS:
-        return RandomFeaturePairs((dim + 1) * (heads or 0), random_state=random_state)
-    if name == RIVAL:
-        return RandomFeatureMLP((dim + 1) * (heads or 0), random_state=random_state)
-    options = dict(MODELS[name])
-    if "neurons" in options:
-        return RandomFeatureMLP(options["neurons"] * (heads or 0), random_state=random_state)
-    return RandomFeatureAttention(heads, keys="others", random_state=random_state, **options)
+    if name in (PAIRS, RIVAL):
+        network = RandomFeaturePairs if name == PAIRS else RandomFeatureMLP
+        return network((DIM + 1) * (heads or 0), random_state=random_state)
+    if name == FEW_NEURONS:
+        return RandomFeatureMLP(heads or 0, random_state=random_state)
+    return RandomFeatureAttention(heads, keys="others", random_state=random_state, **MODELS[name])
 
 
 def linear_error(name: str) -> Fraction:
@@ -155,7 +143,7 @@ def moment(power: int) -> Fraction:
 def errors(rows: "DataFrame") -> "DataFrame":
     """Return the test errors, a line a target and run: target, model, heads, samples, repetition, error."""
     runs = rows.rename(columns={f"error.{name}": name for name in TARGETS})
-    return runs.melt(["dim", "model", "heads", "samples", "repetition"], list(TARGETS), "target", "error")
+    return runs.melt(["model", "heads", "samples", "repetition"], list(TARGETS), "target", "error")
 
 
 def error_of(table: "DataFrame", name: str, model: str, n: int = MOST) -> Mean:
@@ -168,38 +156,15 @@ def gap(table: "DataFrame", name: str, n: int, other: tuple[str, int], model: st
     return mean((_runs(table, name, model, n) - _runs(table, name, *other)).tolist())
 
 
-def _runs(table: "DataFrame", name: str, model: str, n: int, dim: int = DIM) -> Any:
+def _runs(table: "DataFrame", name: str, model: str, n: int) -> Any:
     chosen = table[(table.target == name) & (table.model == model) & (table.heads == HEADS)]
-    chosen = chosen[(chosen.samples == n) & (chosen.dim == dim)]
-    return chosen.set_index("repetition").error.sort_index()
-
-
-def reached(table: "DataFrame", model: str) -> list[tuple[float, float]]:
-    """Return (d, examples) of each run: where the error on `RATE_TARGET` falls to `RATE_ERROR`, on a straight line.
-
-    The line joins logarithms of examples. Runs that stay above it are left out.
-    """
-    points: list[tuple[float, float]] = []
-    for d in sorted({DIM, *DIMS}):
-        curves = [_runs(table, RATE_TARGET, model, n, d) for n in RATE_COUNTS]
-        for repetition in curves[0].index:
-            curve = [float(errors[repetition]) for errors in curves]
-            last = max((i for i, error in enumerate(curve) if error > RATE_ERROR), default=-1)
-            if 0 <= last < len(curve) - 1:
-                part = (curve[last] - RATE_ERROR) / (curve[last] - curve[last + 1])
-                points.append((d, RATE_COUNTS[last] * (RATE_COUNTS[last + 1] / RATE_COUNTS[last]) ** part))
-    return points
+    return chosen[chosen.samples == n].set_index("repetition").error.sort_index()
 
 
 def least_examples(table: "DataFrame", name: str) -> int:
     """Return from how many examples on attention errs less than the network does after all of them."""
     behind = [n for n in COUNTS if gap(table, name, n, (RIVAL, MOST)).side(0.0) != -1]
     return COUNTS[COUNTS.index(behind[-1]) + 1] if behind else COUNTS[0]
-
-
-def rate(table: "DataFrame", model: str) -> Mean | None:
-    """Return the exponent of d in the examples after which the error on `RATE_TARGET` is `RATE_ERROR`."""
-    return slope(reached(table, model))
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
@@ -213,12 +178,8 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     }
     f1 = {"plain": PLAIN, "biased": BIASED, "network": RIVAL}
     alike = [gap(table, name, CONTROLLED, (PAIRS, CONTROLLED)).side(0.0) for name in TARGETS]
-    blind = table[(table.model == RIVAL) & (table.target == RATE_TARGET)]
-    blind = blind.groupby(["dim", "samples"]).error.mean()
     return {
         "alike": {"examples": CONTROLLED, "better": alike.count(-1), "worse": alike.count(1)},
-        "rate": {"attention": str(rate(table, PLAIN)), "pairs": str(rate(table, PAIRS)), "runs": RATE_RUNS},
-        "least": round(float(blind.min()), 2),
         "examples": MOST,
         "enough": enough,
         "won": sum(gap(table, name, enough, (RIVAL, MOST)).side(0.0) == -1 for name in TARGETS),
@@ -248,41 +209,22 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
     """Return the errors on each target, and those of all models."""
     import pandas as pd
 
-    table = errors(rows)
-    fewest = {name: f"{least_examples(table, name):,}" for name in TARGETS}
-    main = [
-        {
+    table, by_target = errors(rows), []
+    for name in TARGETS:
+        attention, network = (error_of(table, name, model) for model in (PLAIN, RIVAL))
+        line = {
             "target": name,
             "formula": formula(name),
-            "attention": str(error_of(table, name, PLAIN)),
-            "network": str(error_of(table, name, RIVAL)),
-            "best linear": float(linear_error(name)),
-            "enough": fewest[name] if error_of(table, name, RIVAL).value < 1 else "–",
+            "attention": str(attention),
+            "network": str(network),
         }
-        for name in TARGETS
-    ]
-    models = [
-        {"model": model, **{name: error_of(table, name, model).value for name in TARGETS}} for model in MODELS
-    ]
-    alike = [
-        {
-            "target": name,
-            **{model: str(error_of(table, name, model, CONTROLLED)) for model in (PLAIN, PAIRS)},
-        }
-        for name in TARGETS
-    ]
-    rates = [
-        {"model": model, **{f"d = {d}": _geometric(table, model, d) for d in sorted({DIM, *DIMS})}}
-        for model in (PLAIN, PAIRS)
-    ]
-    tables = {"by_target": main, "by_model": models, "by_keys": alike, "by_dimension": rates}
-    return {name: pd.DataFrame(lines) for name, lines in tables.items()}
-
-
-def _geometric(table: "DataFrame", model: str, dim: int) -> str:
-    """Return the mean number of examples that `reached` gives at a dimension, with its interval."""
-    counts = [examples for d, examples in reached(table, model) if d == dim]
-    return str(mean(counts, logarithmic=True)) if counts else "–"
+        enough = f"{least_examples(table, name):,}" if network.value < 1 else "–"
+        by_target.append({**line, "best linear": float(linear_error(name)), "enough": enough})
+    of_all = {model: [error_of(table, name, model).value for name in TARGETS] for model in MODELS}
+    by_model = (
+        pd.DataFrame.from_dict(of_all, "index", columns=list(TARGETS)).rename_axis("model").reset_index()
+    )
+    return {"by_target": pd.DataFrame(by_target), "by_model": by_model}
 
 
 def formula(name: str) -> str:
