@@ -193,9 +193,9 @@ def challenge(
     from hardness.io.rounding import at_least_power
 
     instance = Instance.load(file)
-    X, secrets = challenge.held_out(instance.family.dim), challenge.log2_secrets(instance)
+    secrets = challenge.log2_secrets(instance)
     if not toy:
-        challenge.refuse_guessable(instance, X)
+        challenge.refuse_guessable(instance)
     prices = priced(instance)
     price = prices.cheapest
     if not toy and price is not None and (price.log2_time or 0.0) < challenge.LEAST_BITS:
@@ -203,21 +203,19 @@ def challenge(
             f"{price.name} opens it in about 2^{price.log2_time:.1f} operations ({price.source}): a challenge needs "
             f"2^{challenge.LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
         )
-    commitment = challenge.publish(instance, count, out, toy, force, X)["commitment"]
+    commitment = challenge.publish(instance, count, out, toy, force)["commitment"]
     warn_of_seed(instance)
-    answers = challenge.log2_answers(instance, X)
     not_priced = [each.name for each in prices.attacks if each.status in ("failed", "not priced")]
     payload = {
         "out": str(out),
         "count": count,
         "toy": toy,
         "commitment": commitment,
-        "log2_secrets": answers,
+        "log2_secrets": secrets,
         "cheapest": None if price is None else {"name": price.name, "log2_time": price.log2_time},
         "not_priced": not_priced,
     }
-    hidden = "vector of held-out labels" if answers < secrets else "secret"
-    lines = [f"the {hidden} is one of {at_least_power(answers)}"]
+    lines = [f"the secret is one of {at_least_power(secrets)}"]
     if price is not None:
         lines.append(
             f"the cheapest attack priced here is {price.name}, about 2^{price.log2_time:.1f} operations"

@@ -16,7 +16,7 @@ from hardness.gadgets.coefficients import Gadget, informative
 from hardness.io.fields import all_finite, fitting
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import Signs, TokenStream, Words, unpack
+from hardness.tokens import TokenStream, Words, unpack
 
 Secret = dict[str, NDArray[Any]]
 Teacher = Gadget | MultiHeadAttention
@@ -25,7 +25,7 @@ COMPARED = 4096  # random inputs on which labels are compared with the concept c
 UNSTATED = "Not stated"
 # What is known of the draws and labels of one class, which a class derived from it states anew or does not have.
 CLAIMS = (
-    *("heads_meaning", "linear", "heads_meant", "heads_shown", "log2_secrets", "log2_label_vectors"),
+    *("heads_meaning", "linear", "heads_meant", "heads_shown", "log2_secrets"),
     *("model_secret", "concepts", "certificate", "certificate_shown", "verify"),
 )
 
@@ -140,13 +140,6 @@ class Family(ABC):
 
     def log2_secrets(self) -> float | None:
         """Return log2 of the number of secrets, rounded down if at all; None where they are not counted."""
-        return None
-
-    def log2_label_vectors(self, X: Signs) -> float | None:
-        """Return log2 of a bound on the vectors of noiseless labels that secrets give to inputs with z_0 != 0.
-
-        X (n, k, d) are the inputs. Without this count there is no challenge.
-        """
         return None
 
     def model_secret(self) -> Secret | None:

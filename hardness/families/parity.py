@@ -15,7 +15,7 @@ from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import sharp, wide
 from hardness.gadgets.coefficients import Gadget, ParityKind, bits
 from hardness.io.fields import number, whole
-from hardness.tokens import Signs, Words, pack_bits
+from hardness.tokens import Words
 
 MOST_DIM = 2**24  # a file of a few bytes may ask for it
 ONE_HEAD = (
@@ -106,13 +106,6 @@ class Parity(Family):
 
     def log2_secrets(self) -> float:
         return log2(self.sets.size)
-
-    def log2_label_vectors(self, X: Signs) -> float:
-        """Return log2 of the number of sets, or the rank of the inputs: labels are linear in the set over GF(2)."""
-        from hardness.kernels.gf2 import rref2
-
-        vectors = gadget.public_vectors(X, self.gadget)
-        return min(self.log2_secrets(), float(len(rref2(pack_bits(vectors & 1), self.dim - 1))))
 
     def model_secret(self) -> Secret:
         """Return the first s coordinates: another set permutes them, and no condition knows their order."""

@@ -16,7 +16,7 @@ from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import Gadget, Kind
 from hardness.io.fields import number, whole
-from hardness.tokens import Signs, TokenStream, Words, unpack
+from hardness.tokens import TokenStream, Words, unpack
 
 MAX_EXACT_HEADS = 512
 MAX_CERTIFICATE_BYTES, MAX_COUNTED_BYTES = 2**30, 2**25  # of level counts; where few heads ask for these
@@ -97,16 +97,6 @@ class Rounding(Family):
     def log2_secrets(self) -> float:
         n, h, q = self.dim - 1, self.weight, self.modulus
         return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
-
-    def log2_label_vectors(self, X: Signs) -> float:
-        """Return log2 of a bound: h non-zeros see one of 2^h or 3^h patterns of an input, each with one of p labels."""
-        rows = np.unique(gadget.public_vectors(X, self.gadget), axis=0)
-        n, h, bits = self.dim - 1, self.weight or self.dim - 1, log2(self.levels)
-        patterns = (2 if self.gadget == "diag" else 3) ** h
-        shown = min(len(rows), patterns)
-        if self.heads is None:  # the level 0 has the label 0 under every secret
-            shown = min(int(rows.any(axis=1).sum()), patterns - 1)
-        return float(min(self.log2_secrets(), log2(comb(n, h)) + shown * bits, len(rows) * bits))
 
     def heads_shown(self, teacher: Gadget) -> int:
         """Return the heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""

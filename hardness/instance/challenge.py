@@ -52,21 +52,20 @@ class Verdict:
 
 
 def publish(
-    instance: Instance, count: int, out: Path, toy: bool = False, force: bool = False, X: Signs | None = None
+    instance: Instance, count: int, out: Path, toy: bool = False, force: bool = False
 ) -> dict[str, Any]:
     """Write the challenge of `instance` with `count` public examples to the new folder `out`; returns its header.
 
-    `X` are its held-out inputs, drawn if absent. Raises `InputError` for a family without a discrete secret, for an
-    existing non-empty `out` (with `force`, one that holds anything but a challenge), and unless `toy` for an instance
-    whose seed was given by hand, or of which an answer is one of fewer than 2^60: whoever can guess the seed, or try
-    all answers, has the secret.
+    Raises `InputError` for a family without a discrete secret, for an existing non-empty `out` (with `force`, one that
+    holds anything but a challenge), and unless `toy` for an instance whose seed was given by hand, or whose secret is
+    one of fewer than 2^60: whoever can guess the seed, or try all secrets, has it.
     """
     whole("count", count, 1)
     family = instance.family
-    X = held_out(family.dim) if X is None else X
     log2_secrets(instance)  # of a family without any that is said first
     if not toy:
-        refuse_guessable(instance, X)
+        refuse_guessable(instance)
+    X = held_out(family.dim)
     assert isinstance(instance.teacher, Gadget)
     # Noiseless labels: what a right predictor says, whatever the label noise of the examples.
     labels = instance.teacher.labels(pack(X))[:, 0, 0]
@@ -100,18 +99,16 @@ def publish(
     return header
 
 
-def refuse_guessable(instance: Instance, X: Signs) -> None:
-    """Raise `InputError` where whoever guesses the seed, or tries all answers on the held-out inputs X, is right."""
+def refuse_guessable(instance: Instance) -> None:
+    """Raise `InputError` where whoever guesses the seed, or tries all secrets, is right."""
     if not instance.seed_drawn:
         raise InputError(
             "the instance's seed was given by hand and may be guessed; generate without --seed, or say --toy"
         )
-    if (bits := log2_answers(instance, X)) < LEAST_BITS:
-        few = f"the secret is one of {at_least_power(bits)}"
-        if bits < log2_secrets(instance):
-            few = f"the vector of held-out labels is one of {at_least_power(bits)} that secrets can give"
+    if (bits := log2_secrets(instance)) < LEAST_BITS:
         raise InputError(
-            f"{few}, and all of them can be tried: a challenge needs 2^{LEAST_BITS}; raise dim or heads, or say --toy"
+            f"the secret is one of {at_least_power(bits)}, and all of them can be tried: a challenge needs "
+            f"2^{LEAST_BITS}; raise dim or heads, or say --toy"
         )
 
 
@@ -126,14 +123,6 @@ def log2_secrets(instance: Instance) -> float:
             f"a {instance.family.name} instance has no discrete secret to commit to; use parity or rounding"
         )
     return float(bits)
-
-
-def log2_answers(instance: Instance, X: Signs) -> float:
-    """Return log2 of how many answers there are to try: of the secrets, or of the label vectors that they can give to
-    the held-out inputs X (H, 2, d), whichever are fewer. The latter are counted or bounded above.
-    """
-    vectors = instance.family.log2_label_vectors(X)
-    return log2_secrets(instance) if vectors is None else min(log2_secrets(instance), vectors)
 
 
 def held_out(dim: int) -> Signs:
