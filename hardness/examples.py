@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,36 +151,27 @@ def write(
         raise InputError(f"cannot write {path}: examples are .npz or .parquet; change the suffix")
     # Parquet compresses: how far is not known beforehand.
     with replacing(path, 9 * prod(shape) if path.suffix == ".npz" else 0) as temporary:
-        if path.suffix == ".npz":
-            _write_npz(temporary, shape, chunks, note)
-        else:
+        if path.suffix == ".parquet":
             _write_parquet(temporary, shape, chunks, note)
-
-
-def _write_npz(
-    path: Path, shape: tuple[int, int, int], chunks: Callable[[], Iterator[Examples]], note: str
-) -> None:
-    def header(file: IO[bytes], dtype: str, extent: tuple[int, ...]) -> None:
-        np.lib.format.write_array_header_2_0(file, {"descr": dtype, "fortran_order": False, "shape": extent})
-
-    # The fixed date keeps the same seed the same bytes.
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for name, dtype in (("X", "|i1"), ("Y", "<f8")):
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
-                header(file, dtype, shape)
-                for chunk in chunks():
-                    file.write(np.ascontiguousarray(getattr(chunk, name), dtype=dtype).data)
-        with archive.open(zipfile.ZipInfo("public.npy"), "w") as file:
-            header(file, f"<U{len(note)}", ())
-            file.write(np.array(note, dtype=f"<U{len(note)}").tobytes())
+            return
+        # The fixed date of `ZipInfo` keeps the same seed the same bytes.
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
+            for name, dtype in (("X", "|i1"), ("Y", "<f8")):
+                with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
+                    header = {"descr": dtype, "fortran_order": False, "shape": shape}
+                    np.lib.format.write_array_header_2_0(file, header)
+                    for chunk in chunks():
+                        file.write(np.ascontiguousarray(getattr(chunk, name), dtype=dtype).data)
+            with archive.open(zipfile.ZipInfo("public.npy"), "w") as file:
+                np.lib.format.write_array(file, np.array(note), version=(2, 0))
 
 
 def _write_parquet(
     path: Path, shape: tuple[int, int, int], chunks: Callable[[], Iterator[Examples]], note: str
 ) -> None:
-    pa, pq = _pyarrow()
-    schema = _schema(shape[1], shape[2]).with_metadata({"public": note, "shape": json.dumps(shape[1:])})
-    with pq.ParquetWriter(path, schema) as writer:
+    pa, pq, schema = _parquet(shape[1], shape[2])
+    noted = schema.with_metadata({"public": note, "shape": json.dumps(shape[1:])})
+    with pq.ParquetWriter(path, noted) as writer:
         for chunk in chunks():
             columns = []
             for name in schema.names:
@@ -188,28 +179,18 @@ def _write_parquet(
                 for size in (shape[2], shape[1]):
                     lists = pa.FixedSizeListArray.from_arrays(lists, size)
                 columns.append(lists)
-            writer.write_table(pa.table(columns, schema=schema))
+            writer.write_table(pa.table(columns, schema=noted))
 
 
-def _schema(tokens: int, dim: int) -> Any:
-    """Return the columns X, of int8, and Y, of float64: an example is `tokens` lists of `dim` numbers."""
-    pa, _ = _pyarrow()
-    return pa.schema(
-        {
-            name: pa.list_(pa.list_(kind, dim), tokens)
-            for name, kind in (("X", pa.int8()), ("Y", pa.float64()))
-        }
-    )
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    """Return pyarrow and its Parquet. Raises `InputError` where it is not installed."""
+def _parquet(tokens: int = 1, dim: int = 1) -> tuple[Any, Any, Any]:
+    """Return pyarrow, its Parquet, and the columns X and Y: an example is `tokens` lists of `dim` numbers."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-    return pa, pq
+    kinds = (("X", pa.int8()), ("Y", pa.float64()))
+    return pa, pq, pa.schema({name: pa.list_(pa.list_(kind, dim), tokens) for name, kind in kinds})
 
 
 def read(path: Path) -> tuple[Examples, dict[str, Any]]:
@@ -220,9 +201,7 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     X, Y, note = _read_parquet(path) if path.suffix == ".parquet" else _read_npz(path)
     what = f"`public` of {path}"
     public: dict[str, Any] = schemas.parse(note, what)
-    schemas.check_version(
-        public, what, "label noise followed from the sampling seed; sample the examples anew"
-    )
+    schemas.check_version(public, what, "sample the examples anew")
     schemas.check("public", public, what)
     if X.shape[1:] != (public["tokens"], public["dim"]) or X.shape != Y.shape:
         stated = f"{public['tokens']} tokens of dim {public['dim']}"
@@ -239,30 +218,24 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
     Raises `InputError` on a file that is not there, or holds anything else under these names. Nothing is unpickled, and
     no array is larger than the file.
     """
+    regular(path)
+    if is_instance(path):
+        needed = f"`hardness sample {path} --count N --out E.npz`"
+        raise InputError(f"{path} is an instance, and examples are needed: {needed}")
     try:
-        with np.load(regular(path), allow_pickle=False) as archive:
+        with np.load(path, allow_pickle=False) as archive:
             if any(member.compress_type for member in archive.zip.infolist()):
                 raise ValueError("it is compressed")
             held = {name: np.asarray(archive[name]) for name in kinds}
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or 'not an archive'}") from error
     except Exception as error:  # whatever numpy and zipfile raise on damaged, encrypted and foreign archives
-        if is_instance(path):
-            raise InputError(
-                f"{path} is an instance, and examples are needed: `hardness sample {path} --count N --out E.npz`"
-            ) from error
         raise InputError(
             f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew"
         ) from error
     for name, (kind, axes) in kinds.items():
         array = held[name]
         if not array.dtype.str.startswith(kind) or array.ndim != axes:
-            kind_held = f"{array.dtype.str} with {array.ndim}"
-            raise InputError(
-                f"{path} is not as the lab writes it: {name} must be {kind} with {axes} axes, got {kind_held}"
-            )
+            got = f"{name} must be {kind} with {axes} axes, got {array.dtype.str} with {array.ndim}"
+            raise InputError(f"{path} is not as the lab writes it: {got}")
     return held
 
 
@@ -276,10 +249,9 @@ def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
 
 def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
     """Read fixed-size lists, as written here, or lists of any sizes, as files of 0.3 and before have."""
-    pa, pq = _pyarrow()
-    regular(path)
+    pa, pq, _ = _parquet()
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(regular(path)) as file:
             stated = file.schema_arrow.metadata or {}
             tokens, dim = (int(size) for size in schemas.parse(stated[b"shape"], "its shape"))
             rows, size = file.metadata.num_rows, tokens * dim
@@ -291,16 +263,15 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
                     if column.num_values != group.num_rows * size:
                         raise ValueError(f"{column.num_values} entries in {group.num_rows} rows of {size}")
             held = []
-            for field in _schema(tokens, dim):
+            for field in _parquet(tokens, dim)[2]:
                 column = file.read([field.name])[field.name].combine_chunks()
                 # Where `datasets` is loaded, a type of its own wraps the lists that 0.3 wrote.
                 lists = getattr(column, "storage", column).cast(field.type)
                 held.append(lists.flatten().flatten().to_numpy().reshape(rows, tokens, dim))
             return held[0], held[1], stated[b"public"].decode()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or sanitize(error)}") from error
-    except (ValueError, LookupError, TypeError, NotImplementedError, pa.ArrowException) as error:
+    except InputError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, NotImplementedError, pa.ArrowException) as error:
         # NotImplementedError is what pyarrow says of an encoding that it does not know.
-        raise InputError(
-            f"{path} is not an examples file of `hardness sample` ({sanitize(error)}): make it anew"
-        ) from error
+        made = "is not an examples file of `hardness sample`"
+        raise InputError(f"{path} {made} ({sanitize(error)}): make it anew") from error

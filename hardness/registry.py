@@ -11,8 +11,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from hardness.errors import LONGEST_NAME, InputError, unknown
-from hardness.io.texts import sanitize
+from hardness.errors import LONGEST_NAME, InputError, sanitize, unknown
 
 GROUPS = {
     "family": "hardness.families",
@@ -36,12 +35,37 @@ def provide(pickles: Mapping[str, str]) -> None:
 
 
 def pickled() -> dict[str, str]:
-    """What was provided, to hand on to a process that this one starts."""
+    """Return what was provided, to hand on to a process that this one starts."""
     return dict(_PROVIDED)
 
 
+@cache  # reads every installed distribution: 10 ms and more
+def points(kind: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of one of `GROUPS`, by name, in order, as they were when first asked for."""
+    ordered = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point)))
+    return {point.name: point for point in ordered}
+
+
+@cache  # the name of a distribution is parsed out of its metadata: 1 ms
+def _is_ours(point: EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == DISTRIBUTION
+
+
+def names(kind: str, builtin: bool = False) -> list[str]:
+    """Return the registered names of a kind, in order; with `builtin`, those of this distribution."""
+    return [name for name, point in points(kind).items() if not builtin or _is_ours(point)]
+
+
+def module_of(kind: str, name: str) -> str:
+    """Return the module that holds what `name` stands for, without importing it. Raises `InputError`."""
+    known = points(kind)
+    if name not in known and ":" not in name:
+        raise unknown(kind, name, list(known))
+    return known[name].module if name in known else name.partition(":")[0]
+
+
 def is_builtin(kind: str, name: str) -> bool:
-    """Whether `name` stands for what this distribution holds. Nothing is imported.
+    """Say whether `name` stands for what this distribution holds. Nothing is imported.
 
     A word of a study's own, such as "phases 1 to 6", is registered nowhere and runs none of a user's code.
 
@@ -53,45 +77,20 @@ def is_builtin(kind: str, name: str) -> bool:
     return name not in _PROVIDED and module_of(kind, name).partition(".")[0] in PACKAGES
 
 
-@cache  # the name of a distribution is parsed out of its metadata: 1 ms
-def _is_ours(point: EntryPoint) -> bool:
-    return point.dist is not None and point.dist.name == DISTRIBUTION
-
-
-@cache  # reads every installed distribution: 10 ms and more
-def points(kind: str) -> Mapping[str, EntryPoint]:
-    """The entry points of one of `GROUPS`, by name, in order, as they were when first asked for."""
-    ordered = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point)))
-    return {point.name: point for point in ordered}
-
-
-def names(kind: str, builtin: bool = False) -> list[str]:
-    """The registered names of a kind, in order; with `builtin`, those of this distribution: what shipped grids hold."""
-    return [name for name, point in points(kind).items() if not builtin or _is_ours(point)]
-
-
-def _spelling(module: str, attribute: str) -> str:
-    """How a class of a module is named, or which one of its names is near."""
-    if module.endswith(".py"):
-        return f"leave off .py: {module.removesuffix('.py')}:{attribute}"
-    from difflib import get_close_matches
-
-    near = get_close_matches(attribute, dir(sys.modules[module]) if module in sys.modules else [], n=1)
-    return f"did you mean '{near[0]}'?" if near else "write it as package.module:Name"
-
-
 def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
-    """What is registered as `name`, or stands behind ``package.module:Name`` (the working directory is searched too).
+    """Return what is registered as `name`, or stands behind ``package.module:Name``.
 
-    Raises `InputError` for a misspelt name (`also` are names that the caller knows), and for a module that cannot be
-    imported, whatever it raises, or does not hold the name.
+    The working directory is searched too. Raises `InputError` for a misspelt name (`also` are names that the caller
+    knows), and for a module that cannot be imported, whatever it raises, or does not hold the name.
     """
     known = points(kind)
     module, _, attribute = name.partition(":")
     if name not in known and not attribute:
         raise unknown(kind, name, [*known, *also])
+    hint = "write it as package.module:Name"
     try:
         if name in known:
+            hint = f"mend or remove its package {known[name].value}"
             thing = known[name].load()
         elif name in _PROVIDED:
             from cloudpickle import loads  # of what this very run sent, never of a file
@@ -100,13 +99,11 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
         else:
             if "" not in sys.path:
                 sys.path.append("")
-            thing = getattr(import_module(module), attribute)
+            home = import_module(module)
+            if not hasattr(home, attribute):
+                raise unknown(f"name of {module}", attribute, dir(home))
+            thing = getattr(home, attribute)
     except (Exception, SystemExit) as error:
-        hint = (
-            f"mend or remove its package {known[name].value}"
-            if name in known
-            else _spelling(module, attribute)
-        )
         reason, shown = str(error).partition("\n")[0] or type(error).__name__, sanitize(name, LONGEST_NAME)
         raise InputError(f"cannot load the {kind} {shown}: {reason[:LONGEST_REASON]}; {hint}") from error
     if kind in CLASSES and not isinstance(thing, type):
@@ -115,17 +112,9 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
 
 
 def loaded(kind: str) -> Iterator[tuple[str, Any]]:
-    """Every registered name with what it stands for, or with the `InputError` that loading it raised."""
+    """Yield every registered name with what it stands for, or with the `InputError` that loading it raised."""
     for name in names(kind):
         try:
             yield name, get(kind, name)
         except InputError as error:
             yield name, error
-
-
-def module_of(kind: str, name: str) -> str:
-    """The module that holds what `name` stands for, without importing it. Raises `InputError` for an unknown name."""
-    known = points(kind)
-    if name not in known and ":" not in name:
-        raise unknown(kind, name, list(known))
-    return known[name].module if name in known else name.partition(":")[0]

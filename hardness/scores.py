@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.families import Teacher
-from hardness.families.controls import NestedGadget
 from hardness.gadgets.coefficients import Gadget, informative, level_counts
 from hardness.instance import Instance
 
@@ -39,9 +38,9 @@ class Criterion:
     def met(self, scores: Mapping[str, float | None]) -> bool:
         """Whether the scores meet it; a score that there is not, meets nothing."""
         value = scores.get(self.score)
-        return value is not None and (
-            value >= self.threshold if self.score in HIGH else value <= self.threshold
-        )
+        if value is None:
+            return False
+        return value >= self.threshold if self.score in HIGH else value <= self.threshold
 
 
 SIGNS = Criterion("sign_accuracy", 0.99)  # of structured families: the secret is as good as known
@@ -53,9 +52,9 @@ CRITERIA = {"explained": EXPLAINED, "signs": SIGNS, "exact": EXACT}
 
 
 def label_variance(teacher: Teacher) -> float | None:
-    """Exact variance, over fair inputs with z_0 != 0, of what a row's label says; None of a layer that is no gadget.
+    """Return the variance, over fair inputs with z_0 != 0, of what a row's label says; None of a layer without gadget.
 
-    It is 1 for a parity. Of nested ones, which show a label a column, it is the sum.
+    It is exact, and 1 for a parity. Of nested ones, which show a label a column, it is the sum.
 
     >>> from hardness.families.rounding import Rounding
     >>> label_variance(Instance.generate(Rounding(dim=3, modulus=3, levels=3), seed=5).teacher)
@@ -66,15 +65,12 @@ def label_variance(teacher: Teacher) -> float | None:
     low, counts, bits = level_counts(teacher.kind, teacher.weights.tolist())
     law = np.array([count / 2**bits for count in counts])
     values = teacher.value(np.arange(low, low + len(counts)))
-    shown = (
-        label_variance(gadget) or 0.0
-        for gadget in (teacher.blocks if isinstance(teacher, NestedGadget) else ())
-    )
+    shown = (label_variance(gadget) or 0.0 for gadget in getattr(teacher, "blocks", ()))
     return float(law @ (values - law @ values) ** 2) + sum(shown)
 
 
 def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: float) -> float | None:
-    """Mean over rows with z_0 != 0 of the squared error of a row's outputs, in units of the label's `variance`.
+    """Return the mean over rows with z_0 != 0 of the squared error of a row, in units of the label's `variance`.
 
     In these units a constant has an error of at least 1. None if no row has z_0 != 0, or a prediction is not finite.
 
@@ -101,9 +97,11 @@ def exact(scores: Mapping[str, float | None]) -> bool | None:
 
 @dataclass(frozen=True)
 class Judged(Examples):
-    """Inputs X (n, k, d) to judge on and their labels Y; of structured families also the `values` that the label of a
-    row with z_0 != 0 can have, ascending, and their `variance` over fair inputs. A family of real-valued labels that
-    states their `open_variance` has the latter alone."""
+    """Inputs X (n, k, d) to judge on and their labels Y.
+
+    Of structured families also the `values` that the label of a row with z_0 != 0 can have, ascending, and their
+    `variance` over fair inputs; of one that states the `open_variance` of real-valued labels the latter alone.
+    """
 
     values: Floats | None = None
     variance: float | None = None
@@ -148,35 +146,38 @@ def scores(judged: Judged, predicted: Floats) -> Scores:
     explained over all rows, or over those with z_0 != 0 if it is less there: z_0 alone must not count as success.
     """
     Y = judged.Y
+    every: Scores = dict.fromkeys(SCORES)
     if predicted.shape != Y.shape or not np.isfinite(predicted).all():
-        return dict.fromkeys(SCORES)
-    share = squared_share(predicted, Y)
-    every: Scores = {
-        **dict.fromkeys(SCORES),
+        return every
+    share, variance = squared_share(predicted, Y), judged.variance
+    every |= {
         "test_error": root_mean_square(predicted, Y),
         "relative_error": share**0.5,
         "explained": 1 - share,
     }
     if judged.values is not None:
-        every |= _structured(judged, predicted, judged.values)
-    elif judged.variance is not None:
-        every["open_error"] = open_error(judged.X, predicted, Y, judged.variance)
-    if (error := every["open_error"]) is not None:
-        every["explained"] = 1 - max(share, error)
+        rows = informative(judged.X)
+        # The label of row a is x_a[0] times a value, in column 0.
+        guess, value = (labels[rows, :, 0] * judged.X[rows, :, 0] for labels in (predicted, Y))
+        middles = (judged.values[1:] + judged.values[:-1]) / 2
+        a, b = guess - guess.mean(), value - value.mean()
+        right = np.searchsorted(middles, guess) == np.searchsorted(middles, value)
+        every["sign_accuracy"] = float(np.mean(right))
+        every["correlation"] = float(np.sum(a * b) / (np.sqrt(np.sum(a * a) * np.sum(b * b)) or 1.0))
+        variance = variance or float(value.var()) or 1.0
+    if variance is not None:
+        every["open_error"] = error = open_error(judged.X, predicted, Y, variance)
+        every["explained"] = 1 - max(share, error or 0.0)
     return every
 
 
 def root_mean_square(predicted: Floats, Y: Floats) -> float:
-    """The root of the mean squared error over all outputs, both (n, …).
-
-    >>> root_mean_square(np.zeros((1, 1, 2)), np.array([[[3.0, -3.0]]]))
-    3.0
-    """
+    """Return the root of the mean squared error over all outputs, both (n, …)."""
     return float((float(np.sum((predicted - Y) ** 2)) / Y.size) ** 0.5)
 
 
 def squared_share(predicted: Floats, Y: Floats) -> float:
-    """The squared error of a prediction (n, …) over that of the best constant: 0 is exact, 1 is no better than that.
+    """Return the squared error of a prediction (n, …) over that of the best constant, which has 1.
 
     >>> squared_share(np.array([[1.0], [1.0]]), np.array([[0.0], [2.0]]))
     1.0
@@ -185,26 +186,12 @@ def squared_share(predicted: Floats, Y: Floats) -> float:
 
 
 def relative_error(predicted: Floats, Y: Floats) -> float:
-    """The root of `squared_share`: an error in units of that of the best constant."""
+    """Return the root of `squared_share`: an error in units of that of the best constant."""
     return float(squared_share(predicted, Y) ** 0.5)
 
 
-def _structured(judged: Judged, predicted: Floats, values: Floats) -> Scores:
-    """Scores on rows with z_0 != 0, where the label of row a is x_a[0] times a value, in column 0."""
-    rows = informative(judged.X)
-    gate = judged.X[rows, :, 0]
-    guess, value = (labels[rows, :, 0] * gate for labels in (predicted, judged.Y))
-    middles = (values[1:] + values[:-1]) / 2
-    a, b = guess - guess.mean(), value - value.mean()
-    return {
-        "sign_accuracy": float(np.mean(np.searchsorted(middles, guess) == np.searchsorted(middles, value))),
-        "correlation": float(np.sum(a * b) / (np.sqrt(np.sum(a * a) * np.sum(b * b)) or 1.0)),
-        "open_error": open_error(judged.X, predicted, judged.Y, judged.variance or float(value.var()) or 1.0),
-    }
-
-
 def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
-    """Sizes at which to judge: `first`, then `spacing` times as many examples each, at least `first` more, to `count`.
+    """Yield sizes at which to judge: `first`, then `spacing` times as many, at least `first` more, to `count`.
 
     >>> list(sizes(1000, 64, 2.0))
     [64, 128, 256, 512, 1000]

@@ -17,21 +17,19 @@ import numpy as np
 from hardness.errors import InputError, missing_extra
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
-from hardness.io.fields import whole
 
 if TYPE_CHECKING:
     import torch
 
     Batch = tuple[torch.Tensor, ...]
 
-UNSAID = -1  # no count that anybody gives
 BLOCK = 4096  # examples that a worker makes at a time where no batch is given
 
 
 def stream(
-    instance: Instance, seed: int, lean: bool = False, *, count: int | None = UNSAID, batch: int | None = None
+    instance: Instance, seed: int, lean: bool = False, *, count: int | None, batch: int | None = None
 ) -> "torch.utils.data.IterableDataset[Batch]":
-    """An `IterableDataset` of the examples that `instance.examples(count, seed)` holds; `count` None has no end.
+    """Return an `IterableDataset` of what `instance.examples(count, seed)` holds; `count` None has no end.
 
     An item is (X, Y): X (2, d) int8 and Y (2, d) float64; with `batch`, this many examples at once, and a `DataLoader`
     takes `batch_size=None`. Blocks of a batch are shared out between the workers of a loader in turn: each example is
@@ -39,21 +37,11 @@ def stream(
     tokens differ in coordinate 0, as (v, g, label): v_j = x_1j x_2j for j >= 1, (d - 1,) int8; the gate g = x_10, int8;
     and label = g Y_10, float32, so that row 1 of the output has g · label in column 0 and row 2 the negative. Half
     of all examples are such, so batches vary in length.
-
-    Raises `InputError` where torch is missing, where no count is given, for counts and batches below 1, and
-    for `lean` on more than two tokens.
     """
     try:
         from torch.utils.data import IterableDataset, get_worker_info
     except ImportError as error:
         raise missing_extra("torch", "torch", "hardness.torch.stream") from error
-    if count == UNSAID:
-        raise InputError(
-            "say stream(instance, seed=1, count=1000), or count=None for a stream that never ends"
-        )
-    for name, size in (("count", count), ("batch", batch)):
-        if size is not None:
-            whole(name, size, 1)
     if lean and instance.family.tokens != 2:
         raise InputError(f"lean is for layers on two tokens, this one has {instance.family.tokens}")
     block = batch or BLOCK

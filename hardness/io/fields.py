@@ -17,7 +17,7 @@ REAL = (int, float, Fraction, np.integer, np.floating)
 
 
 def fitting(value: Any, hint: Any, what: str) -> Any:
-    """`value`, as a Python number, if it is of the type of a field: True is no integer, 1 is a float.
+    """Return `value`, as a Python number, if it is of the type of a field: True is no integer, 1 is a float.
 
     >>> fitting("2", int, "heads")
     Traceback (most recent call last):
@@ -25,27 +25,20 @@ def fitting(value: Any, hint: Any, what: str) -> Any:
     hardness.errors.InputError: heads must be of type int, got '2'
     """
     value = value.item() if isinstance(value, np.generic) else value
-    kinds = get_args(hint) if get_origin(hint) in (Literal, Union, UnionType) else (hint,)
-    alike = type(value) in kinds or (type(value) is int and float in kinds)
-    fits = value in kinds if get_origin(hint) is Literal else alike
-    if fits and isinstance(value, int) and abs(value) >= MAX_INTEGER:
-        raise InputError(
-            f"{what} must be below 2^{MAX_INTEGER.bit_length() - 1} in size, got {_shown(value)}"
-        )
-    if fits:
-        return value
     menu = get_origin(hint) is Literal
-    kind = " or ".join(get_args(hint)) if menu else f"of type {getattr(hint, '__name__', hint)}"
-    raise InputError(f"{what} must be {kind}, got {_shown(value)}")
+    kinds = get_args(hint) if menu or get_origin(hint) in (Union, UnionType) else (hint,)
+    if not (value in kinds if menu else type(value) in kinds or (type(value) is int and float in kinds)):
+        raise _unfit(
+            what, " or ".join(kinds) if menu else f"of type {getattr(hint, '__name__', hint)}", value
+        )
+    if isinstance(value, int) and abs(value) >= MAX_INTEGER:
+        raise _unfit(what, f"below 2^{MAX_INTEGER.bit_length() - 1} in size", value)
+    return value
 
 
 def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> None:
     """Raise `InputError`, which ends with `why`, unless `value` is an integer from `low` to `high`, where there is one.
 
-    >>> whole("starts", 0, 1)
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: starts must be an integer >= 1, got 0
     >>> whole("weight", 9, 1, 8, "dim is 9")
     Traceback (most recent call last):
     ...
@@ -73,57 +66,27 @@ def number(name: str, value: Any, interval: str, why: str = "") -> None:
 
 
 def one_of(name: str, value: Any, menu: Any) -> None:
-    """Raise `InputError` unless `value` is in a menu of texts.
-
-    >>> one_of("loss", "hing", ("square", "hinge"))
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: loss must be one of square, hinge, got 'hing'
-    """
+    """Raise `InputError` unless `value` is in a menu of texts."""
     if value not in tuple(menu):
         raise _unfit(name, f"one of {', '.join(menu)}", value)
 
 
 def all_finite(name: str, array: NDArray[Any]) -> None:
-    """Raise `InputError` for an array of floats that holds NaN or infinity.
-
-    >>> all_finite("Y", np.array([1.0, np.nan]))
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: Y must be finite, got NaN or infinity
-    """
+    """Raise `InputError` for an array of floats that holds NaN or infinity."""
     if not np.isfinite(array).all():
         raise InputError(f"{name} must be finite, got NaN or infinity")
 
 
-def _shown(value: Any) -> str:
-    return sanitize(repr(value), SHOWN)
-
-
 def _unfit(name: str, kind: str, value: Any, why: str = "") -> InputError:
-    return InputError(f"{name} must be {kind}, got {_shown(value)}{why and f': {why}'}")
+    return InputError(f"{name} must be {kind}, got {sanitize(repr(value), SHOWN)}{why and f': {why}'}")
 
 
 def require_memory(needed: float, what: str, hint: str = "lower --dim or --heads") -> None:
-    """Refuse what would need more bytes of memory than are free.
-
-    >>> require_memory(2.0**80, "a table of all sets")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: a table of all sets needs about 1125899906842624.0 GiB, ...
-    """
-    if needed > free():
-        raise InputError(
-            f"{what} needs about {needed / 2**30:.1f} GiB, {free() / 2**30:.1f} GiB are free; {hint}"
-        )
-
-
-def free() -> float:
-    """Bytes of memory that can be had, what the system caches in it included.
-
-    >>> free() > 0
-    True
-    """
+    """Raise `InputError` for what would need more bytes of memory than are free, caches of the system among them."""
     import psutil  # late: a command that needs no memory does not wait for it
 
-    return float(psutil.virtual_memory().available)
+    free = float(psutil.virtual_memory().available)
+    if needed > free:
+        raise InputError(
+            f"{what} needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; {hint}"
+        )

@@ -1,6 +1,5 @@
-"""Output files that appear whole or not at all."""
+"""Output files that appear whole or not at all, and input files of bounded size."""
 
-import os
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from hardness.errors import InputError
 
 INSTANCE = b"attention-hardness instance"  # what the header of every instance says
 HEAD_BYTES = 1 << 16
+TEXT_BYTES = 4 << 20  # bytes of a text that is read whole: as JSON it takes up to a hundred times that
 
 
 @contextmanager
@@ -22,28 +22,22 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
     refused and left alone, and unless `force` so is an instance: with it a drawn seed would be lost. A full disk, also
     one that a file of `size` bytes would fill, and whatever else the system refuses is an `InputError`.
     """
-    temporary = None
+    temporary = _beside(path)  # named before it is made, so that a signal between the two leaves nothing
     try:
         refuse_other_than_file(path, force)
         path.parent.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(path.parent).free
         if size > free:
-            raise InputError(
-                f"cannot write {path}: it takes {size / 1e9:.3g} GB and {free / 1e9:.3g} are free; ask less"
-            )
-        temporary = _beside(path)  # named before it is made, so that a signal between the two leaves nothing
-        temporary.touch(mode=0o600, exist_ok=False)
+            taken = f"it takes {size / 1e9:.3g} GB and {free / 1e9:.3g} are free; ask less"
+            raise InputError(f"cannot write {path}: {taken}")
+        temporary.touch(exist_ok=False)
         yield temporary
-        mask = os.umask(0)  # the only portable way to read it is to set it
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}; name another --out") from error
     finally:
-        if temporary is not None:
-            with suppress(OSError):  # on a read-only medium there is nothing to remove
-                temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only medium there is nothing to remove
+            temporary.unlink(missing_ok=True)
 
 
 def refuse_other_than_file(path: Path, force: bool = False) -> None:
@@ -66,25 +60,17 @@ def replacing_folder(path: Path, files: Collection[str], force: bool = False) ->
     With `force` one that holds these `files` and no others is replaced.
     """
     place = path.resolve()
-    full = False
-    if place.is_dir() and not path.is_symlink():
-        names = {entry.name for entry in place.iterdir()}
-        outside = not Path.cwd().is_relative_to(place)
-        full = outside and names == set(files)
-        free = outside and not names
-    else:
-        free = not (path.is_symlink() or place.exists())
+    names = {entry.name for entry in place.iterdir()} if place.is_dir() else set()
+    full = names == set(files)
     if full and not force:
         raise InputError(f"{path} exists; name another --out, or say --force to replace it")
-    if not (free or full):
+    if (place.exists() and not place.is_dir()) or path.is_symlink() or (names and not full):
         kind = f"an empty folder, or one of {', '.join(files)} alone"
         raise InputError(f"cannot write {path}: it exists, and is not {kind}; name another --out")
     folder = _beside(place)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700)
+        folder.mkdir(parents=True)
         yield folder
-        folder.chmod(0o755)
         if place.exists():
             shutil.rmtree(place)
         folder.rename(place)
@@ -97,17 +83,7 @@ def replacing_folder(path: Path, files: Collection[str], force: bool = False) ->
 
 
 def _beside(path: Path) -> Path:
-    """Return a temporary name beside `path`."""
     return path.with_name(f".{path.name[:40]}.{token_hex(4)}{path.suffix}")
-
-
-def is_instance(path: Path) -> bool:
-    """Whether a file begins as those of `hardness generate` do: safetensors with an instance in their header."""
-    try:
-        with path.open("rb") as file:
-            return INSTANCE in file.read(HEAD_BYTES)
-    except OSError:
-        return False
 
 
 def write_text(path: Path, text: str) -> None:
@@ -116,13 +92,17 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-TEXT_BYTES = 4 << 20  # bytes of a text that is read whole: as JSON it takes up to a hundred times that
+def is_instance(path: Path) -> bool:
+    """Say whether a file begins as those of `hardness generate` do: with an instance in the header of safetensors."""
+    try:
+        with path.open("rb") as file:
+            return INSTANCE in file.read(HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def regular(path: Path) -> Path:
-    """`path` itself, of a file that can be read. Raises `InputError` for what is none: nobody may ever write to a pipe,
-    a device may have no end.
-    """
+    """Return `path`, of a file that can be read: nobody may ever write to a pipe, a device may have no end."""
     try:
         if not S_ISREG(path.stat().st_mode):
             raise InputError(f"cannot read {path}: it is a pipe, a device or a folder; name a regular file")
@@ -133,12 +113,9 @@ def regular(path: Path) -> Path:
 
 
 def read_bounded(path: Path, longest: int = TEXT_BYTES) -> bytes:
-    """The bytes of a small file. Raises `InputError` if it cannot be read, or is longer than `longest` bytes."""
-    try:
-        with regular(path).open("rb") as file:
-            data = file.read(longest + 1)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    """Return the bytes of a small file. Raises `InputError` for one that is longer than `longest` bytes."""
+    with regular(path).open("rb") as file:
+        data = file.read(longest + 1)
     if len(data) > longest:
         raise InputError(f"{path} is longer than {longest >> 10} KiB; no file of this kind is")
     return data

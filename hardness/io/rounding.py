@@ -1,23 +1,18 @@
 """Bounds in print: every number that bounds something is rounded in the direction in which it stays true."""
 
-from fractions import Fraction
-from math import ceil, floor, isinf, log10
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from numbers import Rational
 from typing import Any
 
-SMALL = Fraction(1, 10_000)  # below this a number is written with a power of ten
-
-
-def _exact(value: Any) -> Fraction:
-    """The number that is meant: an integer or fraction itself, a float the shortest decimal that names it."""
-    return Fraction(value) if isinstance(value, Rational) else Fraction(repr(float(value)))
+SMALL = Decimal("1e-4")  # below this a number is written with a power of ten
+PRECISION = 10_000  # digits in between; counts of hypotheses have hundreds
 
 
 def bounded(value: Any, up: bool, digits: int = 3, places: int | None = None) -> str:
-    """`value` as text, never below it if `up`, never above it if not: the one place where bounds are rounded.
+    """Return `value` as text, never below it if `up`, never above it if not: the one place where bounds are rounded.
 
-    To `digits` significant digits, whole numbers whole; or to `places` decimal places. A dash for None. Raises
-    `ValueError` for what is no number.
+    To `digits` significant digits, whole numbers whole; or to `places` decimal places. A dash for None. A float is
+    the shortest decimal that names it.
 
     >>> bounded(51.84, up=False), bounded(1957.94, up=False), bounded(1957.94, up=True), bounded(1.0499, up=True)
     ('51.8', '1,957', '1,958', '1.05')
@@ -26,28 +21,22 @@ def bounded(value: Any, up: bool, digits: int = 3, places: int | None = None) ->
     """
     if value is None:
         return "–"
-    if isinstance(value, float) and isinf(value):
-        return "∞" if value > 0 else "−∞"
-    exact = _exact(value)
-    if not exact:
-        return "0"
-    tenth = floor(log10(abs(exact.numerator)) - log10(exact.denominator))  # the place of the leading digit
-    kept = places if places is not None else max(0, digits - 1 - tenth)
-    units = (ceil if up else floor)(exact * 10**kept)
-    whole, part = divmod(abs(units), 10**kept)
-    text = _bare(f"{whole:,}.{part:0{kept}d}") if kept else f"{whole:,}"
-    if places is None and units and abs(exact) < SMALL:
-        digit = str(part)
-        text = f"{_bare(f'{digit[0]}.{digit[1:]}')}e{len(digit) - 1 - kept}"
-    return f"−{text}" if units < 0 else text
-
-
-def _bare(text: str) -> str:
-    return text.rstrip("0").rstrip(".")
+    with localcontext(Context(prec=PRECISION, rounding=ROUND_CEILING if up else ROUND_FLOOR)):
+        fraction = isinstance(value, Rational)
+        exact = Decimal(value.numerator) / value.denominator if fraction else Decimal(repr(float(value)))
+        if not exact or exact.is_infinite():
+            return "0" if not exact else "∞" if exact > 0 else "−∞"
+        place = -places if places is not None else min(0, exact.adjusted() - digits + 1)
+        rounded = exact.quantize(Decimal(1).scaleb(place))
+        text = f"{abs(rounded):,f}"
+        if places is None and abs(exact) < SMALL:
+            text = f"{abs(rounded).normalize():e}"
+    sign = "−" if rounded < 0 else ""
+    return sign + (text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text)
 
 
 def at_least(value: Any, digits: int = 3) -> str:
-    """A lower bound as text: rounded down.
+    """Return a lower bound as text: rounded down.
 
     >>> at_least(51.8), at_least(131.58, digits=2), at_least(None)
     ('51.8', '131', '–')
@@ -56,7 +45,7 @@ def at_least(value: Any, digits: int = 3) -> str:
 
 
 def at_most(value: Any, digits: int = 3) -> str:
-    """An upper bound as text: rounded up.
+    """Return an upper bound as text: rounded up.
 
     >>> at_most(1.0501), at_most(3086)
     ('1.06', '3,086')
@@ -65,9 +54,9 @@ def at_most(value: Any, digits: int = 3) -> str:
 
 
 def at_least_power(log2: float | None, places: int = 1) -> str:
-    """A lower bound that is known by its logarithm to the base 2: rounded down.
+    """Return a lower bound that is known by its logarithm to the base 2: rounded down.
 
-    >>> at_least_power(199.508), at_least_power(124.94, places=0), at_least_power(7.0)
-    ('2^199.5', '2^124', '2^7')
+    >>> at_least_power(199.508), at_least_power(7.0)
+    ('2^199.5', '2^7')
     """
     return "–" if log2 is None else f"2^{bounded(log2, up=False, places=places)}"

@@ -1,7 +1,6 @@
 """The JSON of every file of the lab: one schema a format, and the one way in which it is read.
 
-The schemas are the files of docs/schemas, shipped by links; they are checked with fastjsonschema, draft 7. What code
-and schemas both state stands here too, and a test holds them together.
+The schemas are the files of docs/schemas, shipped by links; they are checked with fastjsonschema, draft 7.
 """
 
 import json
@@ -11,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hardness.errors import InputError
-from hardness.io.texts import sanitize
+from hardness.errors import InputError, sanitize
 
 FORMAT_VERSION = 2  # of instances, examples and challenges: 1 was that of version 0.1
 LONGEST_TRIAL = 30 * 24 * 3600  # seconds of any limit on a trial
@@ -22,7 +20,7 @@ SUMMARY_VERSION = 2
 
 
 def finite(value: float) -> bool:
-    """Whether a number is one that a float holds: Python's JSON has NaN, infinities and integers of any length too.
+    """Say whether a float holds a number: Python's JSON has NaN, infinities and integers of any length too.
 
     >>> finite(1e308), finite(float("nan")), finite(10**400)
     (True, False, False)
@@ -31,35 +29,36 @@ def finite(value: float) -> bool:
 
 
 def parse(text: str | bytes, what: str) -> Any:
-    """The JSON value of a text: at most `DEPTH` levels deep, its numbers `finite`. Raises `InputError` that begins with
-    `what`.
+    """Return the JSON value of a text: at most `DEPTH` levels deep, its numbers `finite`.
 
     >>> parse("[" * 100_000, "answer.json")
     Traceback (most recent call last):
     ...
     hardness.errors.InputError: answer.json is nested deeper than 32 levels
     """
+
+    def checked(value: Any, levels: int) -> None:
+        if levels == 0:
+            raise RecursionError
+        if isinstance(value, int | float) and not finite(value):
+            raise InputError(f"{what} holds {sanitize(value, 40)}, which is no finite number")
+        for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            checked(item, levels - 1)
+
     try:
         value = json.loads(text)
+        checked(value, DEPTH + 1)
     except RecursionError as error:
         raise InputError(f"{what} is nested deeper than {DEPTH} levels") from error
+    except InputError:
+        raise
     except ValueError as error:  # digits beyond what Python reads, bytes that are no text, what is no JSON
         raise InputError(f"{what} is not JSON: {sanitize(error)}") from error
-    level, deep = [value], 0
-    while level:
-        deep += 1
-        if deep > DEPTH:
-            raise InputError(f"{what} is nested deeper than {DEPTH} levels")
-        for item in level:
-            if isinstance(item, int | float) and not finite(item):
-                raise InputError(f"{what} holds {sanitize(item, 40)}, which is no finite number")
-        inner = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list))
-        level = [item for each in inner for item in each if isinstance(item, dict | list | int | float)]
     return value
 
 
 def check(name: str, value: Any, what: str) -> Any:
-    """`value` itself if it is as the schema `name` says. Raises `InputError` that begins with `what`.
+    """Return `value` itself if it is as the schema `name` says. Raises `InputError` that begins with `what`.
 
     >>> check("public", {"family": "mean", "dim": "8", "tokens": 2}, "examples.npz")
     Traceback (most recent call last):
@@ -75,8 +74,25 @@ def check(name: str, value: Any, what: str) -> Any:
         raise InputError(f"{what} does not hold what it should: {sanitize(reason)}") from error
 
 
+@cache
+def _checker(name: str) -> Callable[[Any], Any]:
+    import fastjsonschema
+
+    schema = json.loads(Path(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8"))
+    checker: Callable[[Any], Any] = fastjsonschema.compile(schema, use_default=False)
+    return checker
+
+
+def check_version(header: Any, what: str, advice: str) -> None:
+    """Raise `InputError` if a header states another format than `FORMAT_VERSION`; `advice` says what to do."""
+    stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
+    if stated != FORMAT_VERSION:
+        version = sanitize(repr(stated), 40)
+        raise InputError(f"{what} is of format {version}, this version reads format 2: {advice}")
+
+
 def canonical(value: Any) -> str:
-    """JSON that does not depend on key order, on 1 or 1.0, on tuple or list. Raises `InputError` on other data.
+    """Return JSON that does not depend on key order, on 1 or 1.0, on tuple or list. `InputError` on other data.
 
     >>> canonical({"b": (1.0, -0.0), "a": 0.05})
     '{"a":0.05,"b":[1,0]}'
@@ -103,22 +119,3 @@ def _plain(value: Any) -> Any:
     raise InputError(
         f"expected finite numbers, text, lists and mappings with text keys, got {sanitize(repr(value), 60)}"
     )
-
-
-def check_version(header: Any, what: str, advice: str) -> None:
-    """Raise `InputError` if a header states another format than `FORMAT_VERSION`; `advice` says what to do."""
-    stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
-    if stated != FORMAT_VERSION:
-        version = sanitize(repr(stated), 40)
-        raise InputError(
-            f"{what} is of format {version}, this version reads format {FORMAT_VERSION}: {advice}"
-        )
-
-
-@cache
-def _checker(name: str) -> Callable[[Any], Any]:
-    import fastjsonschema
-
-    schema = json.loads(Path(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8"))
-    checker: Callable[[Any], Any] = fastjsonschema.compile(schema, use_default=False)
-    return checker

@@ -3,19 +3,20 @@
 import json
 from collections.abc import Mapping
 from html import escape
-from math import isfinite
 from typing import Any
 
 from hardness.errors import printable as printable
 from hardness.errors import sanitize as sanitize
+from hardness.io.schemas import finite
 
 LONGEST = 100  # characters of a value in a table of a notebook
 ENTRY_CHARACTERS = 4000  # characters of one text of a table
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
+WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
 def sanitize_json(value: Any) -> Any:
-    """JSON data of which every text, keys too, is printable and cut at `ENTRY_CHARACTERS` characters.
+    """Return JSON data of which every text, keys too, is printable and cut at `ENTRY_CHARACTERS` characters.
 
     >>> sanitize_json("a\\x1b[2J"), sanitize_json(["\\u202e", 1.5]), sanitize_json({"a\\nb": 2})
     ('a\\\\x1b[2J', ['\\\\u202e', 1.5], {'a\\nb': 2})
@@ -31,22 +32,15 @@ def sanitize_json(value: Any) -> Any:
 
 
 def is_sanitized(text: str) -> bool:
-    """Whether JSON holds no text that `sanitize_json` would change.
-
-    >>> [is_sanitized('{"reason":"' + text + '"}') for text in ("\\\\u03c1 is 2", "\\\\u202e", "\\u202e")]
-    [True, False, False]
-    """
+    """Say whether JSON holds no text that `sanitize_json` would change."""
     if len(text) <= ENTRY_CHARACTERS and "\\" not in text and text.isprintable():
         return True
     value = json.loads(text)
     return bool(sanitize_json(value) == value)
 
 
-WORDS = {"true": True, "false": False, "none": None, "null": None}
-
-
 def parse_value(text: str) -> int | float | bool | str | None:
-    """What a user's word stands for: a finite number, true, false, none, or the text itself.
+    """Return what a user's word stands for: a finite number, true, false, none, or the text itself.
 
     >>> [parse_value(text) for text in ("12", "-3e-2", "True", "none", "nan", "hinge")]
     [12, -0.03, True, None, 'nan', 'hinge']
@@ -54,16 +48,14 @@ def parse_value(text: str) -> int | float | bool | str | None:
     if text.lower() in WORDS:
         return WORDS[text.lower()]
     try:
-        number = float(text)
+        number = int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
         return text
-    if not isfinite(number):
-        return text
-    return int(text) if text.lstrip("+-").isdecimal() else number
+    return number if finite(number) else text
 
 
 def csv_safe(value: object) -> object:
-    """An entry as a cell that no spreadsheet calculates: a text that looks like a formula gets an apostrophe.
+    """Return an entry as a cell that no spreadsheet calculates: what looks like a formula gets an apostrophe.
 
     >>> csv_safe("=HYPERLINK(1)"), csv_safe("-x"), csv_safe("parity"), csv_safe(-1.5)
     ("'=HYPERLINK(1)", "'-x", 'parity', -1.5)
@@ -78,15 +70,10 @@ def table(caption: str, values: Mapping[str, Any]) -> str:
     >>> table("Game", {"status": "solved", "ratio": 3.1249999, "bound": None})
     '<table><caption>Game</caption><tr><th>status</th><td>solved</td></tr><tr><th>ratio</th><td>3.125</td></tr></table>'
     """
-    lines = [
-        f"<tr><th>{escape(name)}</th><td>{escape(_cell(value))}</td></tr>"
+    shown = {
+        name: f"{value:.4g}" if isinstance(value, float) else sanitize(value, LONGEST)
         for name, value in values.items()
         if value is not None and value != ""
-    ]
+    }
+    lines = [f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in shown.items()]
     return f"<table><caption>{escape(sanitize(caption, LONGEST))}</caption>{''.join(lines)}</table>"
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if type(value) is int else sanitize(value, LONGEST)
