@@ -1,4 +1,4 @@
-"""Pages in a real browser, at the width of a desk and of a phone: axe finds nothing, nothing is cut unseen.
+"""Pages in a real browser, at the width of a desk and of a phone: axe finds nothing.
 
 Slow, and only where Chromium is: on PATH, or playwright's own.
 """
@@ -19,24 +19,6 @@ from hardness.report.dashboard import PAGE
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 WIDTHS = (1280, 390)
-# What is wider than its frame, and neither scrolls nor lies inside a frame that does.
-CUT = """() => {
-  const shown = node => node.getClientRects().length && getComputedStyle(node).visibility !== "hidden";
-  const scrolls = node => ["auto", "scroll"].includes(getComputedStyle(node).overflowX);
-  const found = [];
-  const wide = document.documentElement.clientWidth;
-  if (document.documentElement.scrollWidth > wide) found.push("the page is wider than the window");
-  for (const node of document.querySelectorAll("main *")) {
-    if (!shown(node) || node.closest("svg, .md-sidebar")) continue;
-    let frame = node.parentElement;
-    while (frame && !scrolls(frame)) frame = frame.parentElement;
-    const right = node.getBoundingClientRect().right;
-    if (!frame && right > wide + 1) found.push(node.tagName + ": " + node.textContent.slice(0, 60));
-    if (getComputedStyle(node).overflowX === "hidden" && node.scrollWidth > node.clientWidth + 1)
-      found.push("hidden: " + node.tagName + " " + node.className);
-  }
-  return found;
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +52,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [path for path in sorted(folder.rglob("*.html")) if path.stem != "404"]
 
 
-def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:
-    """What axe says, and what is cut, on one page at one width."""
+def faults(browser: Any, page: Path, width: int) -> list[str]:
+    """What axe says of one page at one width."""
     from axe_playwright_python.sync_playwright import Axe
 
     view = browser.new_page(viewport={"width": width, "height": 900})
@@ -81,7 +63,6 @@ def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:
     view.goto(page.as_uri(), wait_until="domcontentloaded")
     violations = Axe().run(view).response["violations"]
     complaints = [f"{one['id']}: {node['html'][:120]}" for one in violations for node in one["nodes"]]
-    complaints += view.evaluate(CUT) if cut else []
     view.close()
     return errors + complaints
 

@@ -1,7 +1,5 @@
 """Races on a clock of their own, and the committed page as a function of its rows; no machine is timed here."""
 
-import csv
-import json
 from statistics import median
 
 import pytest
@@ -9,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import benchmarks.__main__ as page
-from benchmarks.harness import Row, compared, race, read_rows, write_rows
+from benchmarks.harness import compared, race, read_rows
 
 
 class Clock:
@@ -54,33 +52,7 @@ def test_rows_are_ratios_a_unit_with_quartiles_around_them(monkeypatch):
     assert (row.peer, row.rounds > 7, row.verdict) == ("numpy: a", True, "ahead")
 
 
-def test_rows_are_read_as_they_were_written(tmp_path):
-    rows = [Row("T, a", "c", "u", 0.1), Row("T", "d", "u", 1 / 3, "p: q", "1", 2.0, 6.0, 5.9, 6.1, 9, 0.5)]
-    write_rows(rows, tmp_path / "rows.csv")
-    assert read_rows(tmp_path / "rows.csv") == rows
-
-
 def test_the_committed_page_is_made_of_the_committed_rows(tmp_path):
     page.publish(read_rows(page.REPORT / "rows.csv"), page.about(page.REPORT), tmp_path)
     for name in ("README.md", "summary.json"):
         assert (tmp_path / name).read_bytes() == (page.REPORT / name).read_bytes(), name
-
-
-def test_the_headline_counts_races_by_their_fastest_peers():
-    """Again from rows.csv, by csv and arithmetic alone."""
-    with (page.REPORT / "rows.csv").open(newline="", encoding="utf-8") as file:
-        lines = [line for line in csv.DictReader(file) if line["peer"]]
-    races = {}
-    for line in lines:
-        races.setdefault((line["topic"], line["case"]), []).append(
-            [float(line[name]) for name in ("ratio", "low", "high")]
-        )
-    quartiles = [min(ratios)[1:] for ratios in races.values()]
-    counted = json.loads((page.REPORT / "summary.json").read_text(encoding="utf-8"))["numbers"]
-    assert counted["cases"] == len(races)
-    assert counted["ahead"] == sum(low > 1 for low, _ in quartiles)
-    assert counted["behind"] == sum(high < 1 for _, high in quartiles)
-    assert counted["ahead"] + counted["level"] + counted["behind"] == len(races)
-    for line in lines:
-        assert float(line["low"]) <= float(line["ratio"]) <= float(line["high"])
-        assert line["version"] not in ("", "absent")

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -126,23 +125,6 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
     )
 
 
-@pytest.mark.slow  # two commands: 8 s of CPU
-def test_an_article_of_ones_own_is_filled_from_a_table_of_rows(commands):
-    kept = commands.folder / "kept"
-    kept.mkdir()
-    ((code, _, error),) = commands("study run mean-by-size --quick --workers 0 --out {}/whole --json")
-    assert code == 0, error
-    shutil.copy(commands.folder / "whole" / "rows.csv", kept)
-    shutil.copy(commands.folder / "whole" / "summary.json", kept)
-    ((code, out, error),) = commands("study report {}/kept --json")
-    assert code == 0, error
-    assert json.loads(out)["verdict"] == "Least squares finds a hidden order from four examples a coordinate"
-    text = (kept / "README.md").read_text()
-    assert "2 of 4 fits found the order, at up to 8 coordinates" in text
-    assert "|" in text
-    assert (kept / "fits.svg").exists()
-
-
 def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
     info = site / "broken-1.0.dist-info"
     info.mkdir()
@@ -167,34 +149,3 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
         assert len(json.loads(out)[key]) > 3
         assert json.loads(out)["broken"]
     assert json.loads(generated[1])["family"] == "parity"  # a built-in name stays built in
-
-
-OWN_STUDY = """
-from functools import partial
-from hardness.engine.outcome import Outcome
-from hardness.engine.study import Study
-from hardness.engine.task import Task
-
-def tasks(quick):
-    return [Task("parity", {"dim": d, "heads": 2}, {"kind": "own"}, {}, 0) for d in (8, 9)]
-
-def trial(task, root, guard, factor=1):
-    return Outcome("solved", factor * task.params["dim"])
-
-OWN = Study("own", "What does it cost?", tasks, lambda task: 0.1, trial)
-PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(trial, factor=2))
-"""
-
-
-@pytest.mark.slow  # six commands of studies: 12 s of CPU
-@pytest.mark.parametrize("name", ["OWN", "PARTIAL"])
-def test_an_edit_of_a_studys_own_trial_runs_its_rows_again(commands, site, name):
-    """The file of the trial counts, another does not; a trial may be a functools.partial."""
-    (site / "own_study.py").write_text(OWN_STUDY)
-    line = f"study run own_study:{name} --workers 0 --out {{}}/{name} --json"
-    for text, ran in (("", 2), ("", 0), ("\n# edited\n", 2)):
-        (site / "own_study.py").write_text(OWN_STUDY + text)
-        (site / "other.py").write_text(f"x = {ran}\n")
-        ((_, out, err),) = commands(line)
-        assert (json.loads(out)["ran"], json.loads(out)["planned"]) == (ran, 2), err
-        assert ("2 trials of plug-ins that were edited since will run again" in err) == bool(text)

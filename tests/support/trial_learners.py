@@ -1,10 +1,8 @@
 """Learners of a user's own, well-behaved and not, as a worker process meets them."""
 
 import ctypes
-import gc
 import os
 import subprocess
-import sys
 import threading
 import time
 from multiprocessing import get_context
@@ -34,34 +32,6 @@ class Mean:
 
     def predict(self, X: Any) -> Any:
         return np.broadcast_to(self.mean, X.shape).copy()
-
-
-class Spy(Mean):
-    """Writes down beside its module all that its process holds: memory, and what its open files are called."""
-
-    def predict(self, X: Any) -> Any:
-        Path(__file__).with_name("held").write_bytes(self.memory() + "\n".join(self.texts()).encode())
-        return super().predict(X)
-
-    def memory(self) -> bytes:
-        ranges = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
-        places = [place.split("-") for place, rights, *_ in ranges if rights.startswith("rw")]
-        parts = []
-        with Path("/proc/self/mem").open("rb", buffering=0) as memory:
-            for low, high in places:
-                memory.seek(int(low, 16))
-                parts.append(memory.read(int(high, 16) - int(low, 16)))
-        return b"".join(parts)
-
-    def texts(self) -> list[str]:
-        shown = {
-            type(each).__qualname__
-            for each in gc.get_objects()
-            if str(type(each).__module__).startswith("hardness")  # in some of C it is no text
-        }
-        handles = [Path("/proc/self/fd", each) for each in os.listdir("/proc/self/fd")]
-        files = [os.readlink(each) for each in handles if each.exists()]
-        return ["objects:", *sorted(shown), *sys.argv, *sys.orig_argv, *os.environ.values(), *files]
 
 
 class NotFinite(Mean):

@@ -4,7 +4,6 @@ Tutorials do more of it (tests/docs/test_site.py): an own family, an own attack,
 name and on the board. Interrupted runs: tests/cli/test_interrupt.py.
 """
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -97,54 +96,3 @@ def test_a_sweep_over_d_m_and_learners_here_and_on_a_cluster(tmp_path: Path, sch
     assert tables[0] == tables[1]
     assert tables[0].count(b"\n") == CELLS + 1
     assert run_script(tmp_path, TABLE) == "{('direct', 'solved'): 4, ('own:Ridge', 'budget'): 4}\n"
-
-
-SEARCH = """
-import hardness
-from learner import Direct
-from sklearn.model_selection import GridSearchCV
-for heads in (1, 2, 3):
-    nice = hardness.generate("nondegenerate", dim=6, tokens=2, heads=heads, seed=heads)
-    examples = nice.examples(400, seed=1)
-    search = GridSearchCV(Direct(spare=0, starts=2, random_state=0), {"heads": [1, 2, 3, 4]}, cv=3)
-    print(search.fit(examples.X, examples.Y).best_params_["heads"], round(search.best_score_, 3))
-"""
-
-
-@pytest.mark.slow  # thirty-nine fits: 20 s of CPU
-def test_a_grid_search_over_heads_chooses_the_true_number(tmp_path: Path) -> None:
-    assert run_script(tmp_path, SEARCH) == "1 1.0\n2 1.0\n3 1.0\n"
-
-
-DATASET = """
-import subprocess
-import numpy as np
-from datasets import load_dataset
-for line in ("generate parity --dim 12 --heads 3 --seed 7 --out p", "sample p --count 40 --seed 2 --out e.parquet"):
-    subprocess.run(["hardness", *line.split()], check=True, stdout=subprocess.DEVNULL)
-rows = load_dataset("parquet", data_files="e.parquet", split="train", cache_dir="cache")
-print(*(rows.features[name] for name in "XY"))
-X, Y = (np.array(rows[:][name]) for name in "XY")
-print(X.shape, Y.shape)
-from hardness.examples import read  # also where datasets has named the type of its columns
-import pathlib
-examples, _ = read(pathlib.Path("e.parquet"))
-print((X == examples.X).all() and (Y == examples.Y).all())
-"""
-
-
-@pytest.mark.slow  # to import datasets takes seconds
-def test_a_parquet_file_is_a_data_set_of_hugging_face(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if importlib.util.find_spec("datasets") is None:
-        pytest.skip("datasets, of the extra dev, is not installed")
-    monkeypatch.setitem(CLEAN, "HF_HUB_OFFLINE", "1")
-    monkeypatch.setitem(CLEAN, "HF_HOME", str(tmp_path / "home"))
-    features, shapes, same = run_script(tmp_path, DATASET).splitlines()
-    assert (
-        features
-        == "List(List(Value('int8'), length=12), length=2) List(List(Value('float64'), length=12), length=2)"
-    )
-    assert shapes == "(40, 2, 12) (40, 2, 12)"
-    assert same == "True"
