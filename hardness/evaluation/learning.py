@@ -67,16 +67,13 @@ def learn(
     constructor takes. A name that is not built in runs in a worker process, anything else in this process
     (`process` of the result says which), with `threads` threads; it is ended after `limit` seconds. Examples, or a
     file of them, are judged on a tenth that is held out. `seed` drives examples and learner by separate spawns.
-    `progress` is told what is being done.
 
-    Returns a mapping, whose names are attributes too. The `status` is `solved` where the `criterion` is met: for
-    `explained`, nine tenths of the labels' variance; for `signs`, .99 of the signs; for `exact`, a relative error of
-    1e-6. It is `refused` if the learner's own report says so, else `budget` if that says it, and `wrong` if not;
-    `error`, `killed` or `timeout` if it came to that, with the `reason` in one line. The scores are those of
-    `hardness.judge`, and `exact` says whether every label is right. `model` is the fitted learner, None where it lived
+    The `status` of the result is `solved` where the `criterion` is met: `explained`, nine tenths of the labels'
+    variance; `signs`, .99 of the signs; `exact`, a relative error of 1e-6. It is `refused`, `budget` or `certified` if
+    the learner's own report says so, else `wrong`; `error`, `killed` or `timeout` if it came to that, with the
+    `reason` in one line. The scores are those of `hardness.judge`. `model` is the fitted learner, None where it lived
     in a worker. A learner with `partial_fit` sees each example once, in constant memory: it keeps its own width unless
     `heads` is given, `curve` and `open_curve` tell what it explained on the way, and its `work_` is part of the result.
-    Raises `InputError` for counts below 1, an unknown name and an option that there is not.
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
@@ -164,9 +161,8 @@ def check(
 ) -> list[Check]:
     """Try `learner` on small data, and return what came of each check, with what to do where it failed.
 
-    It runs as in `learn`: in a worker process with `threads` threads, its `options` and `heads` set, ended after
-    `limit` seconds; `progress` is told what is tried. A failed basis, a limit and a crash end it. Raises `InputError`
-    only if the class cannot be loaded or has no such options.
+    It runs as in `learn`, in a worker. A failed basis, a limit and a crash end it. Raises `InputError` only if the
+    class cannot be loaded or has no such options.
     """
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known=HEADS)
     solver.thing  # noqa: B018  a name that stands for nothing is said here
@@ -203,17 +199,11 @@ def _of_examples(
             f"{available} of {len(examples)} examples are left to learn from when a tenth is held out, got a count of "
             f"{sanitize(count, 60)}; lower it, or leave it out to take them all"
         )
-    judged = examples[available:]
-    values = None
-    if public.get("family") in STRUCTURED:
-        rows = informative(judged.X)
-        values = np.unique(judged.Y[rows, :, 0] * judged.X[rows, :, 0])
-    return (
-        lambda start, n: examples[start : start + n],
-        Judged(judged.X, judged.Y, values),
-        public.get("heads"),
-        count,
-    )
+    X, Y = examples.X[available:], examples.Y[available:]
+    rows = informative(X)
+    values = np.unique(Y[rows, :, 0] * X[rows, :, 0]) if public.get("family") in STRUCTURED else None
+    given: Labelled = lambda start, n: examples[start : start + n]  # noqa: E731
+    return given, Judged(X, Y, values), public.get("heads"), count
 
 
 def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Criterion) -> dict[str, Any]:

@@ -29,10 +29,7 @@ Spent = Mapping[int, tuple[int, float | None]]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores on fresh inputs after this many `examples`, what the solver says of its `work`, and its `report`.
-
-    `reference_seconds` are those of the solver since it was opened.
-    """
+    """Scores after this many `examples`, what the solver says of its `work`, its reference seconds, its `report`."""
 
     examples: int
     scores: Scores
@@ -80,10 +77,10 @@ def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | No
 def evaluations(
     opened: Opened, streamed: bool, examples: Labelled, judged: Judged, sizes: Iterable[int]
 ) -> Generator[Evaluation, None, None]:
-    """Judge a solver at every one of the `sizes`, until the caller has enough.
+    """Judge a solver at every one of the `sizes`, until the caller has enough. Raises what the solver raises.
 
     One that is `streamed` sees each example once, in one life; any other is opened anew for each size, and fits all
-    examples up to it. Raises what the solver raises.
+    examples up to it.
     """
     if not streamed:
         for size in sizes:
@@ -116,11 +113,7 @@ class Life(NamedTuple):
 
 
 def at_sizes(given: Labelled, sizes: Iterable[int], streamed: bool) -> list[Life]:
-    """Return the lives of a solver of which examples alone are counted: it is judged at every one of the `sizes`.
-
-    One that is `streamed` has one life. Any other has one at each size: where it refuses, or gives up, it may not with
-    more examples.
-    """
+    """Return the lives of a solver of which examples alone are counted: one if `streamed`, else one a size."""
     spent: Spent = {size: (size, None) for size in sizes}
     return [Life(given, spent)] if streamed else [Life(given, {size: spent[size]}) for size in spent]
 
@@ -134,13 +127,6 @@ def lives(
     One with `partial_fit` sees each example once, or makes `passes` over pools of twice as many examples each time.
     Another is fitted anew on twice as many each time. Who starts several times pays for all of its lives.
 
-    >>> from hardness.families.parity import Parity
-    >>> class Thrice:
-    ...     def multiply_adds(self, examples, tokens, dim):
-    ...         return 3 * examples
-    >>> instance = Instance.generate(Parity(6, 2), 0)
-    >>> [life.spent for life in lives(Thrice(), instance, stream(instance, 1), 512, 1e9)]
-    [{256: (256, 768.0)}, {512: (512, 2304.0)}]
     """
     online = hasattr(learner, "partial_fit")
     if online and not passes:
@@ -166,8 +152,7 @@ def lives(
 class Ending(NamedTuple):
     """How learning ended: what was spent by the last evaluation, all of them, and what ended it, if not a budget.
 
-    `asked` is the number of examples that were handed over last, judged after or not; `reference_seconds` are those
-    of all lives up to the last evaluation of each.
+    `asked` is the number of examples that were handed over last, judged after or not.
     """
 
     distinct: int = 0
@@ -187,11 +172,10 @@ def until_solved(
     rule: Criterion,
     allowance: float | None = None,
 ) -> Ending:
-    """Let a solver live its lives, one after the other, until one meets `rule`, or spent its `allowance`.
+    """Let a solver live its lives until one meets `rule`, or has spent its `allowance` of reference seconds.
 
-    That is one of reference seconds, looked at after each evaluation. A solver that refuses few examples, or gives up
-    on them, may not with those of its next life; a crash and a limit of time are the end, and so are predictions that
-    are not finite.
+    A solver that refuses few examples, or gives up on them, may not with those of its next life; a crash and a limit of
+    time are the end, and so are predictions that are not finite.
     """
     ending = Ending()
     for life in lives:
@@ -206,23 +190,18 @@ def until_solved(
                     if allowance is not None and ending.reference_seconds > allowance:
                         ended = TrialEnded("budget", "over its budget of CPU time", {"limit": "CPU time"})
                         return ending._replace(error=ended)
-                    distinct, work = life.spent[point.examples]
-                    ending = ending._replace(
-                        distinct=distinct,
-                        multiply_adds=work,
-                        points=(*ending.points, point),
-                        solved=rule.met(point.scores),
-                        error=None,
-                        asked=point.examples,
+                    points, solved, spent = (
+                        (*ending.points, point),
+                        rule.met(point.scores),
+                        ending.reference_seconds,
                     )
+                    ending = Ending(*life.spent[point.examples], points, solved, None, point.examples, spent)
                     if point.scores["explained"] is None:
                         return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
                     if ending.solved:
                         return ending
-        except TimeoutError as error:
-            return ending._replace(error=error)
-        except TrialEnded as error:
+        except (TimeoutError, TrialEnded) as error:
             ending = ending._replace(error=error)
-            if error.status not in GAVE_UP:
+            if getattr(error, "status", "timeout") not in GAVE_UP:
                 return ending
     return ending
