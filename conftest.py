@@ -17,8 +17,6 @@ settings.register_profile("fuzz", deadline=None, max_examples=5000)  # `make fuz
 settings.load_profile("ci" if os.environ.get("CI") else "lab")
 
 collect_ignore_glob = [] if find_spec("mkdocs") else ["docs/making/*"]  # made with the extra docs
-if not find_spec("torch"):
-    collect_ignore_glob += ["tests/support/board_transformers.py"]
 
 # Collecting the tests makes a million objects, and none of them is garbage: nobody looks for some among them.
 gc.disable()

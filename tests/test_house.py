@@ -92,13 +92,6 @@ def test_no_chain_of_imports_leads_back():
     tuple(TopologicalSorter(graph).static_order())  # raises CycleError and names the circle
 
 
-def test_hardness_imports_no_learner():
-    above = {
-        module for module, path in MODULES.items() if any(u.startswith("learner") for u in imports(path))
-    }
-    assert {module for module in above if module.startswith("hardness")} == set()
-
-
 def test_no_pickle_and_no_global_randomness():
     for path in SOURCES:
         text = path.read_text()

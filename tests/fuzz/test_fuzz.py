@@ -58,13 +58,8 @@ def damaged(draw: Draw, data: bytes) -> bytes:
     raw = bytearray(data)
     for _ in range(draw(st.integers(1, 3))):
         at, span = draw(st.integers(0, len(raw))), 2 ** draw(st.integers(0, 11))
-        part = raw[at : at + span]
-        if pick(draw, (True, True, True, True, False)):
-            raw[at : at + span] = pick(
-                draw, (b"", bytes(len(part)), part + part, draw(st.binary(min_size=1, max_size=span)))
-            )
-        else:
-            del raw[at:]
+        part, noise = raw[at : at + span], draw(st.binary(min_size=1, max_size=span))
+        raw[at : at + span] = pick(draw, (b"", bytes(len(part)), part + part, noise))
     return bytes(raw)
 
 
@@ -148,7 +143,7 @@ def examples(draw: Draw, folder: Path) -> list[str]:
 
 @cache
 def challenge_folder() -> Path:
-    """A whole challenge, toy of course, of twelve examples."""
+    """A whole challenge of twelve examples."""
     folder = Path(mkdtemp(prefix="fuzz-challenge-")) / "c"
     publish(instance(), 12, folder, toy=True)
     return folder

@@ -1,7 +1,6 @@
 """The board is fair: who does not count its work solves as much as one that counts."""
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,6 @@ from learner.studies import stress as grid
 from learner.studies.stress import trial
 
 LAYERS = ("nice-m2-d8-0", "nice-m2-d8-1", "parity-s3-d16-0", "parity-s3-d16-1")
-TORCH = pytest.mark.skipif(
-    find_spec("torch") is None, reason="torch is not installed: no transformer on the board is tested"
-)
 
 
 def rows_of(name: str, instances: Sequence[str], work: float, examples: int | None = None) -> list[Row]:
@@ -44,14 +40,6 @@ def test_a_learner_solves_as_much_without_its_count(work: float, count: int) -> 
         limits = ("multiply-adds", "examples") if row in counted else ("CPU time", "examples")
         assert row.outcome.status == "solved" or detail["limit"] in limits
         assert row.outcome.cost == 0 or detail["reference_seconds"] > 0
-
-
-@TORCH
-def test_what_torch_loads_for_the_first_optimizer_is_no_work_of_the_learner() -> None:
-    (row,) = rows_of("board_transformers:Optimizes", LAYERS[:1], float(grid.WORK), 256)
-    assert row.outcome
-    assert row.outcome.detail["limit"] == "examples"
-    assert row.outcome.detail["reference_seconds"] < 1  # it takes more than three to load
 
 
 def test_budgets_of_a_board_are_said_once(tmp_path: Path) -> None:
