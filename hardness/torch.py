@@ -13,8 +13,10 @@ from itertools import count as naturals
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.errors import InputError, missing_extra
+from hardness.examples import Examples
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
 
@@ -39,6 +41,7 @@ def stream(
     of all examples are such, so batches vary in length.
     """
     try:
+        import torch
         from torch.utils.data import IterableDataset, get_worker_info
     except ImportError as error:
         raise missing_extra("torch", "torch", "hardness.torch.stream") from error
@@ -55,21 +58,17 @@ def stream(
                 if count is not None and start >= count:
                     return
                 size = block if count is None else min(block, count - start)
-                arrays = _arrays(instance, seed, start, size, lean)
-                yield from [arrays] if batch else zip(*arrays, strict=True)
+                examples = instance.examples(size, seed, start)
+                arrays = _lean(examples) if lean else (examples.X, examples.Y)
+                tensors = tuple(map(torch.from_numpy, arrays))
+                yield from [tensors] if batch else zip(*tensors, strict=True)
 
     return Stream()
 
 
-def _arrays(instance: Instance, seed: int, start: int, size: int, lean: bool) -> "Batch":
-    """The examples start..start + size - 1 of the stream as tensors."""
-    import torch
-
-    examples = instance.examples(size, seed, start)
-    if not lean:
-        return torch.from_numpy(examples.X), torch.from_numpy(examples.Y)
+def _lean(examples: Examples) -> tuple[NDArray[Any], ...]:
     opened = informative(examples.X)
     X, Y = examples.X[opened], examples.Y[opened]
     gate = X[:, 0, 0]
     label = (gate * Y[:, 0, 0]).astype(np.float32)
-    return tuple(torch.from_numpy(part) for part in (X[:, 0, 1:] * X[:, 1, 1:], gate.copy(), label))
+    return X[:, 0, 1:] * X[:, 1, 1:], gate.copy(), label
