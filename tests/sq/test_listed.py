@@ -157,15 +157,9 @@ def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
     game = answer("sq play ownclass:Majorities --n 7 --tolerance .05 --strategy sign-batch --seed 0")
     assert game["status"] == "solved"
     assert game["queries"] >= game["bound"]
-    listed, known = (
-        answer(f"sq bounds {name} --dim 8 --heads 3 --tolerance .1") for name in ("ownclass:Hidden", "parity")
-    )
+    sizes = "--dim 8 --heads 3 --tolerance .1"
+    listed, known = (answer(f"sq bounds {name} {sizes}") for name in ("ownclass:Hidden", "parity"))
     assert listed["window"] == pytest.approx(known["window"], rel=1e-6)
-    assert (
-        answer("sq play ownclass:Hidden --dim 8 --heads 3 --tolerance .1 --strategy characters")["status"]
-        == "solved"
-    )
+    assert answer(f"sq play ownclass:Hidden {sizes} --strategy characters")["status"] == "solved"
     check_refused(run_command("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
     check_refused(run_command("sq bounds ownclass:combinations --tolerance .1"), "neither")
-    none = "hardness.families.nondegenerate:Nondegenerate --dim 4 --tokens 2 --heads 2"
-    check_refused(run_command(f"sq bounds {none} --tolerance .1"), "take parity or rounding")

@@ -1,11 +1,15 @@
 """The proofs in Coq: they pass, say what they prove, and rest on nothing but the axioms of Coq's real numbers."""
 
+import importlib
 import re
 import shutil
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+
+from hardness.sq.bounds.floors import max_separation
 
 ROOT = Path(__file__).parents[2]
 PROOFS = sorted((ROOT / "checker" / "proofs").glob("*.v"))
@@ -35,3 +39,16 @@ def test_nothing_is_assumed_or_left_open() -> None:
     assert len(PROOFS) == 4
     for path in PROOFS:
         assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b", path.read_text()), path
+
+
+@pytest.mark.slow
+def test_t_of_five_by_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a minute; a smaller bound is not shown."""
+    monkeypatch.syspath_prepend(str(ROOT / "checker"))
+    t_of_five = importlib.import_module("t_of_five")
+    assert Fraction(t_of_five.LEAST, t_of_five.OVER) == max_separation(5)
+    assert t_of_five.main() == 0
+    t_of_five.excluded.cache_clear()
+    monkeypatch.setattr(t_of_five, "LEAST", 1299)
+    monkeypatch.setattr(t_of_five, "OVER", 9600)
+    assert t_of_five.main() == 1

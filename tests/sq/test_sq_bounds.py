@@ -2,6 +2,7 @@
 
 from itertools import combinations, product
 from math import ceil, log2, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -175,29 +176,16 @@ def test_truncation_holds_for_every_secret() -> None:
     assert (0.5 - eps) ** 2 * share == pytest.approx(max(gains), rel=1e-9)
 
 
-@pytest.mark.parametrize(("n", "p", "tolerance"), [(16, 2, 0.05), (8, 2, 0.1), (32, 2, 0.24), (64, 2, 0.3)])
-def test_two_heads_have_no_bound_where_error_may_reach_the_tolerance(
-    n: int, p: int, tolerance: float
-) -> None:
-    """An instance's own error mass, about .11 to .34 here, depends on its secret; nothing is proved below it."""
-    bounds = rounding_bounds.rounding_bounds(RoundingConcepts(n, 97, p, heads=2), tolerance)
-    assert all(bounds[name] is None for name in ("window", "null", "share", "error_mass"))
-    assert "theory 2.6" in str(bounds["reason"])
-
-
 def test_a_bound_of_few_heads_is_theory_2_6_with_the_printed_share_and_mass() -> None:
+    """And of two heads nothing is proved: their error mass, .11 to .34 here, depends on the secret."""
     concepts, tolerance = RoundingConcepts(32, 97, 2, heads=12), 0.1
-    bounds = {
-        name: float(value or 0)
-        for name, value in rounding_bounds.rounding_bounds(concepts, tolerance).items()
-    }
+    bounds: dict[str, Any] = rounding_bounds.rounding_bounds(concepts, tolerance)
     share, mass = bounds["share"], bounds["error_mass"]
     assert 0 < mass < tolerance
-    assert bounds["window"] == pytest.approx(
-        8 * (tolerance - mass) ** 2 * 2**32 * (share - 97.0**-32), rel=1e-12
-    )
-    ideal = rounding_bounds.rounding_bounds(RoundingConcepts(32, 97, 2), tolerance)["window"]
-    assert bounds["window"] < float(ideal or 0) / 5
+    expected = 8 * (tolerance - mass) ** 2 * 2**32 * (share - 97.0**-32)
+    assert bounds["window"] == pytest.approx(expected, rel=1e-12)
+    two = rounding_bounds.rounding_bounds(RoundingConcepts(16, 97, 2, heads=2), 0.05)
+    assert {name for name, value in two.items() if value is not None} == {"reason"}
 
 
 @pytest.mark.parametrize(("n", "heads"), [(3, 8), (4, 9)])
@@ -278,20 +266,3 @@ def test_short_secrets_have_no_larger_spectrum(n, q, values, printed):
     if printed:
         assert f"{top:.3f}" == printed
         assert top > mu**n  # so the second term is needed
-
-
-def test_short_secrets_in_a_game():
-    """All binary secrets at n = 8, q = 3: no vote of theirs makes the window lose more than the bound allows."""
-    n, q, tau, rng = 8, 3, 0.02, np.random.default_rng(0)
-    u = np.array(list(product(range(2), repeat=n)))
-    labels = (u @ u.T) % q  # of secret i at public vector j
-    mu, kappa = short_rates(q, [0, 1])
-    bound = 8 * tau**2 * (1 - 2.0**-n) / (mu**n + (q - 2) * kappa**n)
-    lost = []
-    for _ in range(50):
-        voters = rng.choice(len(u), 15, replace=False)
-        counts = (labels[voters, :, None] == np.arange(q)).sum(axis=0)
-        table = np.where(counts > np.median(counts, axis=1, keepdims=True), 1.0, -1.0)
-        means = np.take_along_axis(table, labels.T, axis=1).mean(axis=0) / 2
-        lost.append(window_loss(means, tau))
-    assert 0 < max(lost) <= (len(u) - 1) / bound

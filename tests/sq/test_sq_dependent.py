@@ -4,7 +4,6 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import comb
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +17,6 @@ from hardness.exact.dependent import (
     cut_moments,
     cut_sum,
     dependent_losses,
-    middle,
 )
 from hardness.exact.independent import independent_lost
 from hardness.families.concepts import ParityConcepts
@@ -38,41 +36,27 @@ def test_moments_of_a_cut_sum_are_binomial_sums(count: int, cut: Fraction) -> No
     assert [float(x[0]) for x in moments] == pytest.approx([float(driven), float(size)], rel=1e-12)
 
 
-@pytest.mark.parametrize("count", [99, 100, 999, 1000, 1001, 2_670_174, 10**9])
-def test_the_middle_of_many_signs_is_right_to_fifteen_digits(count: int) -> None:
-    half = (count + 1) // 2
-    with mpmath.workdps(40):
-        exact = mpmath.exp(
-            mpmath.loggamma(2 * half + 1) - 2 * mpmath.loggamma(half + 1) - 2 * half * mpmath.log(2)
-        )
-        assert abs(middle(count) / exact - 1) < 1e-15
-
-
-def some_sets(kind: str, n: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Sets of very different dependencies: spread over all, a flat, a ball, a flat and what is far from it."""
-    every = np.arange(1 << n, dtype=np.uint64)
-    if kind == "random":
-        return rng.choice(every, count, replace=False)
+def some_sets(kind: str, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Sets of nine bits of very different dependencies."""
+    every = np.arange(512, dtype=np.uint64)
     if kind == "flat":
         return every[:count]
     if kind == "ball":
         return every[np.argsort(np.bitwise_count(every), kind="stable")][:count]
-    return np.concatenate(
-        [every[: count // 2], rng.choice(every[1 << (n - 1) :], count - count // 2, replace=False)]
-    )
+    return rng.choice(every, count, replace=False)
 
 
 def plan_of(live: int, tau: float) -> Loss:
     return [loss for loss in dependent_losses(tau) if loss.live <= live][-1]
 
 
-@pytest.mark.parametrize("kind", ["random", "flat", "ball", "half a flat"])
+@pytest.mark.parametrize("kind", ["random", "flat", "ball"])
 def test_every_live_set_loses_what_is_promised(kind: str) -> None:
     """Some signs of a few draws keep the promise of theorem C against the best answer, on each kind of sets."""
     rng = np.random.default_rng(5)
     for tau, count in ((0.03, 44), (0.02, 60), (0.01, 256), (0.005, 400), (0.08, 512), (0.05, 512)):
         plan = plan_of(count, tau)
-        live = some_sets(kind, 9, count, rng)
+        live = some_sets(kind, count, rng)
         assert plan.lost >= min(count / 4, independent_lost(tau) / 3)
         queries = (tabulated(cut_sum(live, plan, 9, tau, rng)) for _ in range(12))
         assert max(window_loss(query.means(live), tau) for query in queries) >= plan.lost
@@ -119,15 +103,6 @@ def test_the_promise_holds_for_all_draws_on_average(count: int, cut: int) -> Non
     if even:
         crowd = Fraction(2**count, comb(count, count // 2))
         assert Fraction(sum(a <= tau for a in even), len(even)) <= crowd * variance / (nu - tau) ** 2
-
-
-@settings(max_examples=12)
-@given(size=st.integers(1, 10**9), exponent=st.floats(2.1, 7))
-def test_v_is_known_up_to_a_factor(size: int, exponent: float) -> None:
-    """Whatever the class: what surely suffices is at most five times the floor, and sixteen queries."""
-    tau = round(2.0**-exponent, 5)
-    floor, suffices = exact_floor(size, tau), certain_queries(size, tau)
-    assert floor <= suffices <= 5 * floor + 16
 
 
 def test_v_of_large_classes_is_known_up_to_half_of_pi() -> None:

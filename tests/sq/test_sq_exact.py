@@ -1,11 +1,9 @@
 """Theory 2.7: what a query can lose at most, V of independent and of small classes, floors; proofs in rationals."""
 
-import importlib
 import re
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from math import ceil, comb
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +12,8 @@ from hypothesis import strategies as st
 from theory_page import table
 
 from hardness.errors import InputError
-from hardness.exact.affine_types import affine_type, coordinates, symmetries
-from hardness.exact.dependent import certain_queries, dependent_losses
+from hardness.exact.affine_types import affine_type, coordinates
+from hardness.exact.dependent import certain_queries
 from hardness.exact.flat import templates
 from hardness.exact.independent import (
     end_game,
@@ -151,15 +149,6 @@ def test_the_limit_is_that_of_theorem_d() -> None:
     assert asymptotic_ratio(4, 0.25) is None is asymptotic_ratio(4, 0.7)
 
 
-def test_certain_queries_step_by_step() -> None:
-    for tau in (0.16, 0.1, 0.06, 0.02):
-        cap, u = independent_lost(tau), {1: 0}
-        for k in range(2, 400):
-            dependent = max((loss.lost for loss in dependent_losses(tau) if loss.live <= k), default=0)
-            u[k] = 1 + u[k - max(min(cap, ((k - 1).bit_length() + 1) // 2), dependent)]
-            assert certain_queries(k, tau) == u[k]
-
-
 def test_end_games_are_increasing_and_proved() -> None:
     assert end_game(decimal(0.05)) == (1, 5, 17, 38, 63)
     for kept, size in ((1, 5), (5, 17), (17, 38)):
@@ -233,34 +222,6 @@ def test_t_is_known_up_to_twelve() -> None:
     known = "1/6 5/32 13/96 13/112 17/176 19/208"
     assert " ".join(str(max_separation(e)) for e in (3, 4, 5, 7, 11, 13)) == known
     assert [most_lost(max_separation(e)) for e in range(2, 13)] == list(range(1, 12))
-
-
-@pytest.mark.slow
-def test_t_of_five_by_computer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Half a minute; a smaller bound is not shown."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "checker"))
-    t_of_five = importlib.import_module("t_of_five")
-    assert Fraction(t_of_five.LEAST, t_of_five.OVER) == max_separation(5)
-    assert t_of_five.main() == 0
-    assert capsys.readouterr().out.startswith("Verified: T(5) <= 13/96, ")
-    t_of_five.excluded.cache_clear()
-    monkeypatch.setattr(t_of_five, "LEAST", 1299)
-    monkeypatch.setattr(t_of_five, "OVER", 9600)
-    assert t_of_five.main() == 1
-
-
-def test_symmetries_are_symmetries() -> None:
-    points = [0, 1, 2, 4, 7, 8]
-    even = [c for c in product((0, 1), repeat=6) if sum(c) % 2 == 0]
-    relations = {
-        c
-        for c in even
-        if not np.bitwise_xor.reduce([p for p, take in zip(points, c, strict=True) if take] or [0])
-    }
-    maps = symmetries(points)
-    for map_ in maps:
-        assert {tuple(c[i] for i in np.argsort(map_)) for c in relations} == relations
-    assert len(set(maps)) == len(maps) == 48  # 1 ^ 2 ^ 4 ^ 7 = 0: these in any order, 0 and 8 exchanged
 
 
 def test_values_of_classes() -> None:

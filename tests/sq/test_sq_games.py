@@ -152,15 +152,6 @@ def test_window_games_reach_the_floor_of_their_strategy(n: int, s: int, tau: flo
     assert result.queries <= (max(1.06 * floor, 1.04 * ideal) if n > 16 else ideal + 3)
 
 
-def test_the_ideal_game_is_the_floor_plus_an_end_game() -> None:
-    for tau in (0.03, 0.05, 0.1, 0.2):
-        for concepts in (8008, 10**6, 10**9):
-            floor, ideal = (concepts - 1) / (batch_size(tau) // 2), batch_queries(concepts, tau)
-            assert ideal is not None
-            assert floor <= ideal <= floor + 2 + np.log2(batch_size(tau))
-    assert batch_queries(100, 0.25) is None
-
-
 def random_game(rng: np.random.Generator) -> None:
     """A game of random queries of every kind; the adversary's eliminations and the count obey 2.5 and theorem B."""
     n = int(rng.integers(4, 9))

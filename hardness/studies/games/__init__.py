@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.families.concepts import ParityConcepts
 from hardness.io.rounding import at_most
 from hardness.report import plots
 from hardness.sq.bounds.floors import exact_floor
@@ -30,21 +29,20 @@ CROWD = 10_000
 SEARCH = 300  # seconds for the value of a small class
 BRACKETING = ("sign-batch", "flat")
 
-TOLERANCE = 0.1  # of the games on rounding
-QUERIES = 20_000
+TOLERANCE, QUERIES = 0.1, 20_000  # of the games on rounding
 IDEAL, UP_TO = (5, 5), 7  # modulus and levels of ideal labels, and their largest n
-GOOD = ("sign-batch", "adaptive")
-# The largest n that another strategy affords, and its limit of queries, on ideal labels.
-OTHERS = {"characters": (4, QUERIES), "gradient": (5, 300), "low-degree": (6, 100)}
+# The largest n that a strategy affords, and its limit of queries
+INNER = {
+    "sign-batch": (UP_TO, QUERIES),
+    "adaptive": (UP_TO, QUERIES),
+    "characters": (4, QUERIES),
+    "gradient": (5, 300),
+    "low-degree": (6, 100),
+}
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the searches for V of small classes, and games on parities and on inner products."""
-    return [*_exact(quick), *_rounding(quick)]
-
-
-def _exact(quick: bool) -> list[Task]:
-    """Return the searches for V of small classes, and two strategies on these and on the large ones."""
+    """Return the searches for V of small classes, two strategies on these and on large ones, and on inner products."""
     games = []
     small, large = (SMALL[:2], (QUICK,)) if quick else (SMALL, LARGE)
     for (n, s), tau in product((*small, *large), TOLERANCES[:: 2 if quick else 1]):
@@ -52,24 +50,14 @@ def _exact(quick: bool) -> list[Task]:
         if (n, s) in small:
             games.append(Task("parity", params, {"kind": "value", "tolerance": tau}, {"seconds": SEARCH}, 0))
         for strategy in BRACKETING:
-            if strategy == "flat" and (exact_floor(comb(n, s), tau) > SLOWEST or comb(n, s) > CROWD):
-                continue
-            games += _games("parity", params, strategy, tau, 2 * comb(n, s) + 64, 1)
-    return games
-
-
-def _rounding(quick: bool) -> list[Task]:
-    """Return games on inner products mod 5, with exact labels, at every n."""
+            if strategy != "flat" or (exact_floor(comb(n, s), tau) <= SLOWEST and comb(n, s) <= CROWD):
+                games += _games("parity", params, strategy, tau, 2 * comb(n, s) + 64, 1)
     runs, largest = (2, 4) if quick else (10, UP_TO)
-    games = []
-    for n in range(2, largest + 1):
-        params = {"dim": n + 1, "modulus": IDEAL[0], "levels": IDEAL[1]}
-        for name in GOOD:
-            games += _games("rounding", params, name, TOLERANCE, QUERIES, runs)
-        for name, (largest_n, queries) in OTHERS.items():
-            if n <= largest_n:
-                repeated = 1 if name == "low-degree" else runs
-                games += _games("rounding", params, name, TOLERANCE, queries, repeated)
+    for n, (strategy, (up_to, queries)) in product(range(2, largest + 1), INNER.items()):
+        if n <= up_to:
+            params = {"dim": n + 1, "modulus": IDEAL[0], "levels": IDEAL[1]}
+            repeated = 1 if strategy == "low-degree" else runs
+            games += _games("rounding", params, strategy, TOLERANCE, queries, repeated)
     return games
 
 
@@ -95,11 +83,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         return game(task, root, guard)
     from hardness.exact.small_games import value
 
-    concepts = concepts_of(task)
-    assert isinstance(concepts, ParityConcepts)
-    game_value = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
-    detail = {"concepts": concepts.size, "lower": game_value.lower, "upper": game_value.upper}
-    return Outcome("solved" if game_value.exact is not None else "budget", game_value.lower, detail)
+    concepts: Any = concepts_of(task)
+    found = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
+    detail = {"concepts": concepts.size, "lower": found.lower, "upper": found.upper}
+    return Outcome("budget" if found.exact is None else "solved", found.lower, detail)
 
 
 def seconds(task: Task) -> float:
@@ -159,14 +146,10 @@ def products(rows: "DataFrame") -> "DataFrame":
     lines = []
     for (n, strategy), games in named(rows[rows.family == "rounding"]).groupby(["n", "strategy"]):
         won = games.cost[games.status == "solved"].astype(float).tolist()
-        line = {"n": int(n), "strategy": strategy, "floor": float(games["detail.bound"].iloc[0])}
-        line |= {"games": len(games)}
-        if 2 * len(won) >= len(games):
-            paid = mean(won)
-            line |= {"queries": paid.value, "low": paid.low, "high": paid.high}
-        lines.append(line)
-    columns = ["n", "strategy", "floor", "games", "queries", "low", "high"]
-    return pd.DataFrame(lines).reindex(columns=columns)
+        paid = mean(won) if 2 * len(won) >= len(games) else None
+        ends = (None,) * 3 if paid is None else (paid.value, paid.low, paid.high)
+        lines.append((int(n), strategy, float(games["detail.bound"].iloc[0]), len(games), *ends))
+    return pd.DataFrame(lines, columns=["n", "strategy", "floor", "games", "queries", "low", "high"])
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
