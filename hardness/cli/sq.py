@@ -253,12 +253,10 @@ def certify(
     """
     from hardness.exact import certificate
     from hardness.io.files import refuse_other_than_file
-    from hardness.sq.bounds.floors import check_tolerance
     from hardness.sq.game import class_of
 
     concepts: Any = class_of(family)
     refuse_other_than_file(out)
-    check_tolerance(tolerance)
     if kind != "transcript" and (strategy is not None or seed is not None or max_queries is not None):
         raise InputError(f"--strategy, --seed and --max-queries are for a transcript, not for a {kind}")
     if kind == "transcript":

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from hardness.errors import InputError
-from hardness.exact.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames, refutations, winning
+from hardness.exact.small_games import MOST_CONCEPTS, Ask, OutOfTime, SmallGames, refutations, winning
 from hardness.families.concepts import ParityConcepts
 from hardness.io.files import write_text
 from hardness.sq.bounds.floors import FIVE, decimal, exact_floor
@@ -57,11 +57,11 @@ def transcript(
             exchanges.append((query, reply))
             live = allowed
     tau, left = decimal(tolerance), live[:2]
-    asked, tables = _encoded([query for query, _ in exchanges])
+    asked, tables = _encoded(query for query, _ in exchanges)
     answers = [str(_answer(reply, query.means(left).tolist(), tau)) for query, reply in exchanges]
-    stated = _stated("transcript", tolerance, {"n": concepts.n, "sizes": [concepts.s]})
-    shown = {"concepts": left.tolist(), "answers": answers, "asked": asked, "tables": tables}
-    return stated | {"queries": len(asked)} | shown
+    stated = _stated("transcript", tolerance, concepts.n, [concepts.s])
+    shown = {"queries": len(asked), "concepts": left.tolist(), "answers": answers}
+    return {**stated, **shown, "asked": asked, "tables": tables}
 
 
 def _short(query: Query) -> Query:
@@ -88,14 +88,20 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
     records: list[dict[str, Any]] = []
     tables: dict[str, int] = {}
 
-    def record(base: int, generators: list[int], values: Sequence[Any]) -> dict[str, Any]:
-        text = json.dumps(_table(values))
-        return {"table": tables.setdefault(text, len(tables)), "base": base, "generators": generators}
+    def record(base: int, generators: Iterable[int], values: Sequence[Any]) -> dict[str, Any]:
+        if len(values) > LARGEST_TABLE:
+            raise InputError(
+                f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim"
+            )
+        scale = lcm(*(Fraction(value).denominator for value in values))
+        text = json.dumps({"scale": scale, "values": [int(value * scale) for value in values]})
+        place = tables.setdefault(text, len(tables))
+        return {"table": place, "base": int(base), "generators": [int(g) for g in generators]}
 
     for query in queries:
         match query:
             case SignBatch(sets=sets, signs=signs) if len(sets) == 1:
-                records.append(record(int(sets[0]), [], signs.tolist()))
+                records.append(record(sets[0], [], signs.tolist()))
             case SignBatch(sets=sets, signs=signs):
                 if len(span_coordinates(sets, sets)[0]) > WIDEST_BATCH:
                     raise InputError(
@@ -105,23 +111,12 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
                 records.append({"batch": signed})
             case SpanFunction(base=base, generators=generators, values=values):
                 exact = [Fraction(round(v * DENOMINATOR), DENOMINATOR) for v in values.tolist()]
-                records.append(record(int(base), generators.tolist(), exact))
+                records.append(record(base, generators, exact))
             case Ask(base=base, generators=generators, values=values):
-                records.append(record(base, list(generators), values))
+                records.append(record(base, generators, values))
             case _:
                 raise InputError(f"a {type(query).__name__} query has no exact form that the checker knows")
     return records, [json.loads(text) for text in tables]
-
-
-def _table(values: Sequence[Any]) -> dict[str, Any]:
-    """Return values in [-1, 1] over one denominator, exactly."""
-    if len(values) > LARGEST_TABLE:
-        raise InputError(
-            f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim"
-        )
-    exact = [Fraction(value) for value in values]
-    scale = lcm(*(value.denominator for value in exact))
-    return {"scale": scale, "values": [int(value * scale) for value in exact]}
 
 
 def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
@@ -130,11 +125,12 @@ def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
     # The checker follows the proof by hand, T(5) <= 11/80; just below 13/96 the lab's own table says no more.
     weaker = FIVE - Fraction(1, 10**9) if FIVE <= tau < Fraction(11, 80) else tau
     queries = exact_floor(concepts.size, weaker)
-    stated = _stated("bound", tolerance, {"n": concepts.n, "sizes": [concepts.s]})
+    stated = _stated("bound", tolerance, concepts.n, [concepts.s])
     return stated | {"concepts": concepts.size, "queries": queries, "by": "theorem B"}
 
 
-def _stated(kind: str, tolerance: float, family: dict[str, Any]) -> Certificate:
+def _stated(kind: str, tolerance: float, n: int, sizes: Sequence[int]) -> Certificate:
+    family = {"n": n, "sizes": list(sizes)}
     return {"certificate": kind, "tolerance": str(decimal(tolerance)), "family": family}
 
 
@@ -162,18 +158,16 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
         {"live": live, "height": games.value(live), "query": query}
         for live, query in zip(asks, asked, strict=True)
     ]
-    lower = [
-        {"live": live, "height": height, "leaves": [_leaf(leaf) for leaf in proof]}
-        for live, (height, proof) in proofs.items()
-    ]
-    stated = _stated("value", tolerance, {"n": n, "sizes": list(sizes)})
+    lower = []
+    for live, (height, proof) in proofs.items():
+        leaves = []
+        for leaf in proof:
+            scale = lcm(*(weight.denominator for weight in leaf.weights))
+            weights = [int(weight * scale) for weight in leaf.weights]
+            leaves.append({"order": leaf.beginning, "pairs": leaf.pairs, "weights": weights})
+        lower.append({"live": live, "height": height, "leaves": leaves})
+    stated = _stated("value", tolerance, n, sizes)
     return stated | {"value": best, "strategy": upper, "refutations": lower, "tables": tables}
-
-
-def _leaf(leaf: Leaf) -> dict[str, Any]:
-    scale = lcm(*(weight.denominator for weight in leaf.weights))
-    weights = [int(weight * scale) for weight in leaf.weights]
-    return {"order": leaf.beginning, "pairs": leaf.pairs, "weights": weights}
 
 
 def statement(certificate: Certificate) -> str:

@@ -82,14 +82,18 @@ def dependent_losses(tolerance: float) -> tuple[Loss, ...]:
     driven in the mean over all draws; the smaller side of J driven ones has (J - sqrt J)/2 at some argument. Of even
     signs M/2 less those that are not driven are lost. Sums M, cuts and numbers of live sets are on rows.
     """
-    plans = _plans(tolerance)
-    independent_loss = int(plans[0].max(initial=0)) // 2  # what is lost of independent parities
-    losses, live, lost = [], 2, 0
-    while live < MOST and independent_loss > lost:
-        best = _best(plans, live)
-        if best.lost > lost:
-            losses.append(best)
-            lost = best.lost
+    count, cut, past, spread, crowd = _plans(tolerance)
+    losses, live, most = [], 2, 0
+    while live < MOST and int(count.max(initial=0)) // 2 > most:  # what is lost of independent parities
+        variance = spread / np.maximum(count, float(live) - count + 1)
+        driven = np.ceil(count * past**2 / (past**2 + variance) * (1 - SAFE))
+        any_signs = np.ceil((driven - np.floor(np.sqrt(driven))) / 2)
+        even_signs = count / 2 - np.floor(crowd * count * variance / past**2 * (1 + SAFE))
+        lost = np.where(count <= live, np.maximum(any_signs, even_signs), 0)
+        at = int(lost.argmax())
+        if lost[at] > most:
+            most, even = int(lost[at]), bool(even_signs[at] >= any_signs[at])
+            losses.append(Loss(live, most, int(count[at]), float(cut[at]), even))
         live = max(live + 1, int(live * LIVE_GROWTH))
     return tuple(losses)
 
@@ -116,18 +120,6 @@ def _plans(tolerance: float) -> NDArray[np.float64]:
     return np.concatenate(columns, axis=1)
 
 
-def _best(plans: NDArray[np.float64], live: int) -> Loss:
-    """Return the plan that loses most of this many."""
-    count, cut, past, spread, crowd = plans
-    variance = spread / np.maximum(count, float(live) - count + 1)
-    driven = np.ceil(count * past**2 / (past**2 + variance) * (1 - SAFE))
-    any_signs = np.ceil((driven - np.floor(np.sqrt(driven))) / 2)
-    even_signs = count / 2 - np.floor(crowd * count * variance / past**2 * (1 + SAFE))
-    lost = np.where(count <= live, np.maximum(any_signs, even_signs), 0)
-    at = int(lost.argmax())
-    return Loss(live, int(lost[at]), int(count[at]), float(cut[at]), bool(even_signs[at] >= any_signs[at]))
-
-
 def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     """Return queries that surely identify, whatever a valid oracle answers: an upper bound on V of every such class.
 
@@ -141,8 +133,7 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     largest = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
     live_for = {loss.lost: loss.live for loss in dependent_losses(float(tau))}
     for lost in range(1, largest + 1):
-        count = max(2 ** (2 * lost - 2) + 1, 2)
-        live_for[lost] = min(live_for.get(lost, count), count)
+        live_for[lost] = min(live_for.get(lost, concepts + 2), max(2 ** (2 * lost - 2) + 1, 2))
     live, queries = concepts, 0
     for lost, count in sorted(live_for.items(), reverse=True):
         if live >= count:

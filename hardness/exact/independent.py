@@ -53,11 +53,12 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separ
     """
     (whole, scale), (counts, total) = _integers(forms), _integers(chances)
     unit = Fraction(1, 2 * scale * total)
-    floats, odds = whole.astype(float) / scale, counts.astype(float) / total
-    b, dual = _solve(floats, odds)
+    b, dual = _solve(whole.astype(float) / scale, counts.astype(float) / total)
     for denominator in DENOMINATORS:
-        weights = _simplex(dual, denominator)
-        above = _bound(whole, counts, weights) * unit
+        near = [Fraction(float(w)).limit_denominator(denominator) for w in dual / dual.sum()]
+        weights = tuple(w / sum(near) for w in near)
+        lambdas, parts = _integers(np.array(weights, object))
+        above = Fraction(int(np.abs(lambdas @ whole) @ counts), parts) * unit
         if above <= gap:
             return Separation(above, weights=weights)
         values = np.array([round(x) for x in (b * 2 * denominator).tolist()], object)
@@ -89,13 +90,6 @@ def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
     return np.array([int(x * scale) for x in values.flat], object).reshape(values.shape), scale
 
 
-def _bound(forms: NDArray[Any], counts: NDArray[Any], weights: tuple[Fraction, ...]) -> Fraction:
-    """Return the sum over states of |sum_r lambda_r D_r|, in the units of the integers given, exactly."""
-    scale = lcm(*(w.denominator for w in weights))
-    total = np.array([w.numerator * (scale // w.denominator) for w in weights], object) @ forms
-    return Fraction(int(np.abs(total) @ counts), scale)
-
-
 def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Maximise t under E[b' D_r] >= t; return b' (C,) and the dual weights (R,), in floating point.
 
@@ -111,12 +105,6 @@ def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[ND
     if program.status != 0:
         raise Undecided(f"the linear program ended with status {program.status}: {program.message}")
     return np.clip(program.x[:-1] / chances, -0.5, 0.5), np.maximum(-program.ineqlin.marginals, 0)
-
-
-def _simplex(dual: NDArray[np.float64], denominator: int) -> tuple[Fraction, ...]:
-    """Return the weights in rationals of that denominator, or so, of sum exactly 1."""
-    whole = [Fraction(float(w)).limit_denominator(denominator) for w in dual / dual.sum()]
-    return tuple(w / sum(whole) for w in whole)
 
 
 def independent_apart(e: int) -> Fraction:
@@ -151,9 +139,8 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
     tau = decimal(tolerance)
     if concepts == 1:
         return 0
-    lost, jumps = independent_lost(tau), 0
-    if concepts > 2 * lost + 1:
-        jumps = -(-(concepts - 2 * lost - 1) // lost)
+    lost = independent_lost(tau)
+    jumps = max(0, -(-(concepts - 2 * lost - 1) // lost))
     left = concepts - jumps * lost
     return jumps + bisect_left(end_game(tau, left), left)
 
@@ -161,10 +148,9 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
 @cache
 def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
     """Return the largest class, up to 2E + 1 and `largest` independent parities, that 0, 1, 2, ... queries identify."""
-    target, reached = 2 * independent_lost(tau) + 1, [1]
-    target = target if largest is None else min(target, largest)
-    while reached[-1] < target:
-        kept = reached[-1]
+    most = 2 * independent_lost(tau) + 1
+    target, reached = most if largest is None else min(most, largest), [1]
+    while (kept := reached[-1]) < target:
         worse = range(kept + 1, target + 1)
         reached.append(
             kept + bisect_left(worse, True, key=lambda k: not independent_separation(k, kept, tau).possible)

@@ -28,7 +28,8 @@ def sign_batch(
     require_memory(48 * concepts.size, concepts.label)
     pool, state = concepts.masks(), seed.generate_state(1, np.uint64).astype(np.uint64)
     shuffle(pool, state)
-    n, size, budget = concepts.n, batch_size(tolerance), NO_LIMIT if max_queries is None else max_queries
+    n, size = concepts.n, batch_size(tolerance)
+    budget = NO_LIMIT if max_queries is None else min(max_queries, NO_LIMIT)
     rank = n if concepts.s % 2 else n - 1
     modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
     # `cap` is the largest batch that still lost what `modes` says: it only falls, as sets that are left depend more
@@ -38,10 +39,13 @@ def sign_batch(
     # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
     smallest = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap
     while pool.size > 1 and smallest:
-        pool, asked, cap = _window_round(
-            pool, coordinates, bits, modes, cap, smallest, tolerance, budget - queries
-        )
-        queries += asked
+        order, parts, starts = _groups(pool, coordinates[:bits])
+        alive, left = np.ones(pool.size, np.uint8), budget - queries
+        # Means are c/2^(bits + 1) for integers c: a window of 2 tau in units of c, rounded down, which no integer can
+        # tell from the real one.
+        length = int(tolerance * 2.0 ** (bits + 2))
+        asked, cap = window_batches(parts, starts, modes, cap, smallest, bits, length, left, alive)
+        pool, queries = pool[order[alive == 1]], queries + asked
         if bits == n or queries >= budget:
             return pool.size, queries
         # No group fills a batch: a wider window has larger groups, and at last smaller groups have to do.
@@ -69,40 +73,26 @@ def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> ND
     """Return coordinates whose first ones hold many sets: the rarest goes last, its sets drop out, and so on."""
     rest, order = coordinates.tolist(), []
     while len(rest) > 1:
-        counts = [np.count_nonzero(pool >> np.uint64(j) & np.uint64(1)) for j in rest]
+        counts = [np.count_nonzero(pool >> np.uint64(j) & ONE) for j in rest]
         rarest = rest.pop(int(np.argmin(counts)))
-        pool = pool[pool >> np.uint64(rarest) & np.uint64(1) == 0]
+        pool = pool[pool >> np.uint64(rarest) & ONE == 0]
         order.append(rarest)
     return np.array(rest + order[::-1])
 
 
-def _window_round(
-    pool: NDArray[np.uint64],
-    coordinates: NDArray[np.int64],
-    bits: int,
-    modes: NDArray[np.int64],
-    cap: int,
-    smallest: int,
-    tolerance: float,
-    budget: int,
-) -> tuple[NDArray[np.uint64], int, int]:
-    """Play groups of `smallest` sets or more in the window of the first `bits` coordinates: (live, queries, cap)."""
+def _groups(
+    pool: NDArray[np.uint64], window: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return an order of the sets by what they are outside a window of coordinates, their parts inside, the starts."""
     parts, outside = np.zeros(pool.size, np.int64), pool.copy()
-    for i, coordinate in enumerate(coordinates[:bits]):
+    for i, coordinate in enumerate(window):
         bit = np.uint64(coordinate)
         parts |= ((pool >> bit & ONE) << np.uint64(i)).astype(np.int64)
         outside &= ~(ONE << bit)
     order = np.argsort(outside, kind="stable")
     outside = outside[order]
     starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
-    alive = np.ones(pool.size, np.uint8)
-    # Means are c/2^(bits + 1) for integers c: a window of 2 tau in units of c, rounded down, which no integer can tell
-    # from the real one.
-    length = int(tolerance * 2.0 ** (bits + 2))
-    _, queries, cap = window_batches(
-        parts[order], starts, pool.size, modes, cap, smallest, bits, length, min(budget, NO_LIMIT), alive
-    )
-    return pool[order[alive == 1]], queries, cap
+    return order, parts[order], starts
 
 
 @compiled
@@ -201,7 +191,6 @@ def batch_means(parts: Any, count: Any, table: Any, values: Any) -> Any:
 def window_batches(
     parts: Any,
     starts: Any,
-    live: Any,
     mode: Any,
     cap: Any,
     smallest: Any,
@@ -210,14 +199,14 @@ def window_batches(
     budget: Any,
     alive: Any,
 ) -> Any:
-    """Play sign batches inside groups of sets that agree outside a window of `bits` coordinates.
+    """Play sign batches inside groups of sets that agree outside a window of `bits` coordinates: (queries, next cap).
 
-    `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled; `live` counts the live sets
-    of the whole class. One transform of 2^bits integers gives every mean of a group's batch exactly, c / 2^(bits+1),
-    and every other set has the mean 0; `length` is the window in units of c. Of batches as large as `mode` says (at
-    most `cap`), two more and two fewer, the one that loses most is asked. A group is left once it is smaller than
-    `smallest` and a batch. Marks the dead in `alive` uint8; returns (live, queries, the next cap).
+    `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled. One transform of 2^bits
+    integers gives every mean of a group's batch exactly, c / 2^(bits+1), and every other set has the mean 0; `length`
+    is the window in units of c. Of batches as large as `mode` says (at most `cap`), two more and two fewer, the one
+    that loses most is asked. A group is left once it is smaller than `smallest` and a batch. Marks the dead in `alive`.
     """
+    live = parts.size
     table = np.empty(1 << bits, np.int32)
     queries = 0
     for g in range(starts.size - 1):
@@ -256,5 +245,5 @@ def window_batches(
             index = index[kept]
             live = fewest
             if live == index.size and others:
-                return live, queries, cap
-    return live, queries, cap
+                return queries, cap
+    return queries, cap

@@ -93,13 +93,13 @@ def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
 def characters(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
     """Ask the labels of one concept after the other, from a random start; of parities every single character."""
     for element in np.roll(live, -int(rng.integers(len(live))), axis=0):
-        yield vote(concepts, element[None], np.array([1]))
+        yield vote(concepts, element[None], half_negative(1))
 
 
 def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
     """Ask the labels of one concept after the other, in random order."""
     for element in rng.permutation(live):
-        yield vote(concepts, element[None], np.array([1]))
+        yield vote(concepts, element[None], half_negative(1))
 
 
 # Parities
@@ -188,10 +188,10 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
         size = full if LARGEST_BATCH < full <= count else max(1, best_batch(modes, modes.size - 1, count)[0])
         chosen = rng.choice(live, size, replace=False)
         tables = [cut(character_sum(chosen, half_negative(size), concepts.n), 0.0)]
-        if count > 2 * few:
-            tables += [_evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng)] if few > 2 else []
-        else:
+        if count <= 2 * few:
             tables += [_evened(live, concepts.n, clip, rng) for clip in CLIPS]
+        elif few > 2:
+            tables.append(_evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng))
         return [*map(tabulated, tables)]
 
     return best_of(candidates, live, tolerance)
@@ -348,10 +348,8 @@ def listed_sign_batch(concepts: ListedConcepts, live: Elements, tolerance: float
     sizes = sorted({1, 2, 3, 5, largest // 4, largest // 2, largest} - {0})
 
     def candidates(live: Elements, idle: int) -> list[Query]:
-        drawn = [
-            rng.choice(live, min(size, len(live)), replace=False) for size in sizes for _ in range(DRAWS)
-        ]
-        return [vote(concepts, chosen, half_negative(len(chosen))) for chosen in drawn]
+        chosen = [rng.choice(live, min(k, len(live)), replace=False) for k in sizes for _ in range(DRAWS)]
+        return [vote(concepts, some, half_negative(len(some))) for some in chosen]
 
     return best_of(candidates, live, tolerance)
 
