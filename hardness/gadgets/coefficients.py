@@ -120,7 +120,7 @@ class Gadget:
 
     def layer(self) -> MultiHeadAttention:
         """The dense layer: theta (m, d, d) and w (m, d, d)."""
-        shape = (self.heads, self.dim, self.dim)
+        shape = (len(self.thresholds), self.dim, self.dim)
         require_memory(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
         half = self.steepness()[:, None] / 2
