@@ -4,12 +4,13 @@ A secret is accepted if it explains rows that had no part in finding it, and no 
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.attacks import Recovery
 from hardness.families.linear import Equations, span
 from hardness.gadgets import modular
 
@@ -22,7 +23,7 @@ EDGE = 4  # least distance of a trusted row from the last level change of the he
 # What a residual may exceed its level's half width by, round by round: first whole residuals pull, then excesses only.
 INSIDE = (12.0, 8.0, 6.0, 4.0, 3.0, 2.0, 2.0)
 OUTSIDE = (8.0,) * 8 + (4.0,) * 8 + (2.0,) * 8
-PAIR_ROWS = 4000  # rows on which moves of two coordinates are compared: there are 2n² moves
+PAIR_ROWS = 4000  # rows on which moves are compared: of two coordinates there are 2n²
 
 
 def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bool:
@@ -47,6 +48,15 @@ def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bo
     here = np.mean(wrapped(rest, known.q) ** 2)
     moves = (sign * column for column in known.a.T for sign in (1, -1))
     return all(np.mean(wrapped(rest + move, known.q) ** 2) > here for move in moves)
+
+
+def ended(w: Integers | None, fresh: Equations, used: int, detail: dict[str, Any]) -> Recovery:
+    """Return `budget` where there is no w (n,), `wrong` where it fails on `fresh` rows, and `solved` else."""
+    if w is None:
+        return Recovery("budget", None, used, detail=detail)
+    if not accepts(fresh, w):
+        return Recovery("wrong", None, used, detail=detail)
+    return Recovery("solved", fresh.secret(w), used, detail=detail)
 
 
 def _reproduces(rows: Equations, w: Integers) -> bool:
@@ -137,26 +147,25 @@ def unwrap_and_regress(a: Floats, y: Floats, q: float, w: Floats, pulls: Iterabl
 
 def polish(equations: Equations, w: Integers) -> Integers:
     """Return w (n,) mod q after the best changes of one coordinate by ±1, else of two, while more labels are right."""
-    a, q, p = equations.a.astype(np.int64), equations.q, equations.p
+    few, steps = equations.rows(slice(PAIR_ROWS)), [(j, step) for j in range(len(w)) for step in (1, -1)]
+    columns = np.ascontiguousarray(few.a.T, dtype=np.int64)
+    right = equations.agreement(w)
+    improved = right < 1
 
-    def wrong(move: tuple[tuple[int, int], ...], rows: slice) -> int:
-        moved = t[rows] + sum(step * a[rows, j] for j, step in move)
-        return int((modular.level(moved, q, p) != equations.level[rows]).sum())
+    def wrong(move: tuple[tuple[int, int], ...]) -> int:
+        """Return how many of the few rows a move leaves wrong."""
+        moved = t + sum(step * columns[j] for j, step in move)
+        return int((modular.level(moved, few.q, few.p) != few.level).sum())
 
-    steps = [(j, step) for j in range(len(w)) for step in (1, -1)]
-    every, few = slice(None), slice(PAIR_ROWS)
-    t = a @ w
-    fewest = wrong((), every)
-    while fewest:
-        for size, rows in ((1, every), (2, few)):
-            best = min(combinations(steps, size), key=partial(wrong, rows=rows))
-            left = wrong(best, every)
-            if left < fewest:
+    while improved:
+        t = w @ columns
+        for size in (1, 2):
+            moved = w.copy()
+            for j, step in min(combinations(steps, size), key=wrong):
+                moved[j] += step
+            agreement = equations.agreement(moved)
+            improved = agreement > right
+            if improved:
+                w, right = moved, agreement
                 break
-        else:
-            break
-        fewest = left
-        for j, step in best:
-            w = w + step * (np.arange(len(w)) == j)
-        t = a @ w
-    return w % q
+    return w % equations.q

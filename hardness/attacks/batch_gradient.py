@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
-from hardness.attacks.acceptance import accepts
+from hardness.attacks.acceptance import ended as judged
 from hardness.attacks.equations import Equations, on_equations
 from hardness.attacks.gaussian import solve2
 from hardness.errors import InputError
@@ -106,9 +106,5 @@ def batch_gradient(equations: Equations, budget: int | None, seed: int, progress
         )
     cuts = [equations.rows(slice(BATCH * i, BATCH * (i + 1))) for i in range(count)]
     w = decode(np.array([mean_gradient(rows) for rows in cuts]), BATCH, equations.sparsity or 0)
-    rows_used, detail = BATCH * count + CHECKED, {"batches": count, "batch": BATCH, "checked": CHECKED}
-    if w is None:
-        return Recovery("budget", None, rows_used, detail=detail)
-    if not accepts(equations.rows(slice(-CHECKED, None)), w):
-        return Recovery("wrong", None, rows_used, detail=detail)
-    return Recovery("solved", equations.secret(w), rows_used, detail=detail)
+    detail = {"batches": count, "batch": BATCH, "checked": CHECKED}
+    return judged(w, equations.rows(slice(-CHECKED, None)), BATCH * count + CHECKED, detail)

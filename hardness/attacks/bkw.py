@@ -35,8 +35,8 @@ STREAMED = 70_000  # rows of a stream for the finish and the test
 DRAWN = 2**18  # the examples that these are among
 KEPT = 2**20  # rows of each stage that the way back uses
 CAP = 4096  # partners of a row, at most
-SHIFTS, CELLS_TRIED = 6, 12  # grids, and cells of each
-CLEAR = 9.0  # deviations: the score that ends the search
+GRIDS, CELLS_TRIED = 6, 12  # grids, and cells of each
+CLEAR = 9.0  # deviations: the score from which on a peak stands out
 GROUP_CELLS = 2**19
 WELL = 140.0  # deviations at which angles are sharp enough: more rows of a stage are not looked at
 FULL_TURN = 2.0**32
@@ -108,7 +108,7 @@ def _attack(
         solution = angles(first, chosen, rng, progress)
         del first  # up to a gigabyte, and the way back reads rows again
         if solution is not None and chosen.vanish:
-            solution = back(rows(KEPT, 0)[0], bias, solution, rng, progress)
+            solution = back(rows(KEPT, 0)[0], bias, solution, rng)
         if solution is not None:
             break
     if solution is None:
@@ -163,11 +163,13 @@ def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -
         stages.append(replace(rows, words=rows.words[:KEPT].copy(), phases=rows.phases[:KEPT].copy()))
         rows = made
     del first
-    solution = _on_grid(rows, plan, rng, say)
+    theta, score = on_grids(rows, np.zeros(rows.left, np.uint32), np.arange(rows.left), plan.g, CLEAR, rng)
+    say(f"grid: best score {score:.1f} of {plan.signal:.1f} expected")
+    solution = theta if score >= CLEAR else None
     del rows
     for number, stage in reversed(list(enumerate(stages))):
         if solution is not None:
-            solution = back(stage, plan.bias ** (2**number), solution, rng, say)
+            solution = back(stage, plan.bias ** (2**number), solution, rng)
     return solution
 
 
@@ -236,21 +238,25 @@ def vanishing(rows: Packed, columns: Any) -> Packed:
     return replace(rows, words=rows.words[keep], phases=rows.phases[keep])
 
 
-def _on_grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Phases | None:
-    """Return the angles of the coordinates left at the first clear peak; None if no grid shows one."""
-    columns, best, highest = np.arange(rows.left), np.zeros(rows.left, np.uint32), 0.0
-    for shift in range(SHIFTS):
-        turn = rng.integers(0, 2**32, rows.left, dtype=np.uint32) * np.uint32(shift > 0)
-        for cell in peaks(rows, best, columns, plan.g, turn, CELLS_TRIED):
-            theta, score = ascend(rows, cell, columns, 6)
+def on_grids(
+    rows: Packed, theta: Phases, columns: Any, g: int, clear: float, rng: np.random.Generator
+) -> tuple[Phases, float]:
+    """Return θ (n,) with `columns` at the best peak of some grids, turned at random, and its score.
+
+    The first cell whose score is `clear` ends the search.
+    """
+    highest, best = 0.0, theta
+    for attempt in range(GRIDS):
+        turn = rng.integers(0, 2**32, len(columns), dtype=np.uint32) * np.uint32(attempt > 0)
+        for cell in peaks(rows, theta, columns, g, turn, CELLS_TRIED):
+            trial = theta.copy()
+            trial[columns] = cell
+            trial, score = ascend(rows, trial, columns, 2)
             if score > highest:
-                best, highest = theta, score
-            if score >= CLEAR:
-                break
-        say(f"grid {shift + 1}: best score {highest:.1f} of {plan.signal:.1f} expected")
-        if highest >= CLEAR:
-            return best
-    return None
+                highest, best = score, trial
+            if score >= clear:
+                return ascend(rows, best, columns, 4)
+    return ascend(rows, best, columns, 4)
 
 
 def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
@@ -268,7 +274,7 @@ def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
     return best[1:]
 
 
-def back(rows: Packed, bias: float, known: Phases, rng: np.random.Generator, say: Progress) -> Phases | None:
+def back(rows: Packed, bias: float, known: Phases, rng: np.random.Generator) -> Phases | None:
     """Return the angles `known` and those that the step from `rows` cancelled; None if no peak stands out.
 
     `bias` is the mean cosine of these rows' errors.
@@ -280,35 +286,8 @@ def back(rows: Packed, bias: float, known: Phases, rng: np.random.Generator, say
         k, g = _group(rows, len(unknown), bias)
         columns, unknown = unknown[:k], unknown[k:]
         zero = vanishing(rows, unknown).first(4 * enough)  # on coordinates unknown yet
-        highest, best = 0.0, theta
-        for attempt in range(3):
-            turn = rng.integers(0, 2**32, k, dtype=np.uint32) * np.uint32(attempt > 0)
-            for cell in peaks(zero, theta, columns, g, turn, 4):
-                trial = theta.copy()
-                trial[columns] = cell
-                trial, score = ascend(zero, trial, columns, 3)
-                if score > highest:
-                    highest, best = score, trial
-            if highest > CLEAR:
-                break
-        theta = best
+        half = max(CLEAR, bias * sqrt(2 * len(zero)) / 2)  # of the score at the right angles
+        theta, _ = on_grids(zero, theta, columns, g, half, rng)
     rows = rows.first(enough)
-    theta, score = sweep(rows, *ascend(rows, theta, np.arange(rows.left), 5))
-    say(f"back to {rows.left} coordinates: score {score:.1f} on {len(rows)} rows")
+    theta, score = ascend(rows, theta, np.arange(rows.left), 5)
     return theta if score > CLEAR else None
-
-
-def sweep(rows: Packed, theta: Phases, score: float) -> tuple[Phases, float]:
-    """Turn single coordinates round the whole circle while that raises the score: mends angles that are wrong."""
-    values, circle = np.arange((1 << rows.level) + 1) - rows.centre, np.arange(256) * (2 * pi / 256)
-    for _ in range(rows.left):
-        S = sums(rows, theta)
-        turned = S @ np.exp(-1j * np.outer(values, circle))
-        scan = np.abs(turned) if rows.level == 0 else turned.real
-        c, a = np.unravel_index(int(np.argmax(scan)), scan.shape)
-        if scan[c, a] < 1.02 * scan[0, 0]:
-            break
-        theta = theta.copy()
-        theta[c] += turned_by(circle[a : a + 1])[0]
-        theta, score = ascend(rows, theta, np.arange(rows.left), 3)
-    return theta, score

@@ -41,6 +41,11 @@ class Estimate:
     status: str
     source: str
 
+    @property
+    def price(self) -> dict[str, Any]:
+        """Return name and log2 of time."""
+        return {"name": self.name, "log2_time": self.log2_time}
+
     @classmethod
     def of(cls, line: Line) -> "Estimate":
         """Compute the cost of an attack, or the reason why it has none."""

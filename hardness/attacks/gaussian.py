@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
-from hardness.attacks.acceptance import accepts
+from hardness.attacks.acceptance import ended
 from hardness.attacks.equations import Equations, on_equations
 from hardness.gadgets.modular import preimages
 from hardness.tokens import pack_bits, unpack_bits
@@ -80,12 +80,7 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
         tries += 1
         w = solve_mod(rows.a, residue[rows.level].astype(int), rows.q)
     detail = {"tries": tries, "equations": wanted, "checked": held_out}
-    if w is None:
-        return Recovery("budget", None, len(equations), detail=detail)
-    rows_used = (wanted if tries == 1 else len(solvable)) + held_out
-    if not accepts(fresh, w):
-        return Recovery("wrong", None, rows_used, detail=detail)
-    return Recovery("solved", equations.secret(w), rows_used, detail=detail)
+    return ended(w, fresh, (wanted if tries == 1 else len(solvable)) + held_out, detail)
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:

@@ -1,7 +1,6 @@
 """Sparse rounding secrets: labels that depend on few coordinates, found one after the other, and a table of labels."""
 
 from collections.abc import Iterator
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ Rows = NDArray[np.int8]
 LEVELS = 4  # that choices of coordinates are made by
 MOST_PATTERNS = 2**22
 ROUNDS = 4  # of choosing each coordinate again
-PAIR_ROWS = 100_000  # that all pairs of coordinates are compared on, at most
 
 
 @on_equations
@@ -25,9 +23,9 @@ def junta(equations: Equations, budget: int | None, seed: int, progress: Progres
     """Learn the labels of a sparse rounding secret: its coordinates, then the level of each of their patterns.
 
     Coordinates are chosen that make levels of the same pattern most alike, one at a time; then each is chosen again
-    beside the others. Where that finds nothing it begins anew with the pair that levels show most. `budget` bounds
-    the rounds of choosing again; 4. The secret itself is not sought: where the table is right on rows that had no part
-    in it, `rule` tells labels. `refused` for dense secrets and more than 2^22 patterns.
+    beside the others. A secret that no single coordinate shows is not found. `budget` bounds the rounds of choosing
+    again; 4. The secret itself is not sought: where the table is right on rows that had no part in it, `rule` tells
+    labels. `refused` for dense secrets and more than 2^22 patterns.
     """
     h, base = equations.sparsity, len(np.unique(equations.a))  # bits, or -1, 0, 1
     if h is None or base**h > MOST_PATTERNS:
@@ -45,43 +43,22 @@ def junta(equations: Equations, budget: int | None, seed: int, progress: Progres
         second, most = np.take_along_axis(counts, order[:, -2:], axis=1).T
         return likeliest(order[:, -1], order[:, -2], (second + 1) / (most + 1), pattern)
 
-    for pair in (False, True)[: max(h, 1)]:
-        chosen = _best_pair(known.a[:PAIR_ROWS], coarse[:PAIR_ROWS]) if pair else []
-        while len(chosen) < h:
+    chosen = list[int]()
+    while len(chosen) < h:
+        chosen.append(_next(known.a, coarse, chosen, base))
+    for _ in range(ROUNDS if budget is None else budget):
+        before = sorted(chosen)
+        for j in before:
+            chosen.remove(j)
             chosen.append(_next(known.a, coarse, chosen, base))
-        for _ in range(ROUNDS if budget is None else budget):
-            before = sorted(chosen)
-            for j in before:
-                chosen.remove(j)
-                chosen.append(_next(known.a, coarse, chosen, base))
-            if sorted(chosen) == before:
-                break
-        table = np.zeros((base**h, known.p), dtype=np.int64)
-        np.add.at(table, (_patterns(known.a, chosen, base), known.level), 1)
-        agreement = float((next(rule(fresh.a)) == fresh.level).mean())
-        if agreement > enough:
+        if sorted(chosen) == before:
             break
+    table = np.zeros((base**h, known.p), dtype=np.int64)
+    np.add.at(table, (_patterns(known.a, chosen, base), known.level), 1)
+    agreement = float((next(rule(fresh.a)) == fresh.level).mean())
     detail = {"coordinates": sorted(j + 1 for j in chosen), "agreement": agreement}
     ended = "solved" if agreement > enough else "budget"
     return Recovery(ended, None, len(equations), detail=detail, rule=rule)
-
-
-def _best_pair(a: Rows, level: Integers) -> list[int]:
-    """Return the two columns of a (N, n) whose products explain most of the variance of the levels (N,).
-
-    A coordinate whose multiple w_j is near q/2 turns most levels over: without it no other one is seen alone.
-    """
-    features = [a.astype(np.float32)]
-    if (a < 0).any():
-        features.append(features[0] ** 2)
-    unit = [(f - f.mean(axis=0)) / np.maximum(f.std(axis=0), 1e-9) for f in features]
-    shown = (level[:, None] == np.unique(level)).astype(np.float32)
-    shown -= shown.mean(axis=0)
-    explained = np.zeros((a.shape[1], a.shape[1]))
-    for column, first, second in product(shown.T, unit, unit):
-        explained += ((first * column[:, None]).T @ second) ** 2
-    np.fill_diagonal(explained, -1)
-    return [int(j) for j in np.unravel_index(explained.argmax(), explained.shape)]
 
 
 def _patterns(a: Rows, chosen: list[int], base: int) -> Integers:

@@ -31,7 +31,7 @@ OFFSETS = 16  # places of the secret's mean between two turns of the levels
 MEASURED = "2^30 operations to a second of one core, held to measured seconds; rows free"
 JUNTA = (
     "the coordinates of a sparse secret, the first or first few at once, then a table of labels: median over secrets; "
-    "junta.py, which begins with one or two"
+    "junta.py, which begins with single ones"
 )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
-from hardness.attacks.acceptance import accepts
+from hardness.attacks.acceptance import ended
 from hardness.attacks.equations import Equations, on_equations
 from hardness.attacks.gaussian import check_plan
 from hardness.tokens import Words, pack_bits
@@ -39,11 +39,7 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
     rounds = max(1, budget // (STEPS * half)) if eta else 1
     rng = np.random.default_rng(seed)
     w, detail = _meeting(equations, held_out, int(bar * held_out), bits, rounds, rng)
-    if w is None:
-        return Recovery("budget", None, len(equations), detail=detail)
-    if not accepts(equations, w):
-        return Recovery("wrong", None, len(equations), detail=detail)
-    return Recovery("solved", equations.secret(w), len(equations), detail=detail)
+    return ended(w, equations, len(equations), detail)
 
 
 def _meeting(

@@ -20,21 +20,26 @@ from hardness.cli.common import (
 )
 from hardness.errors import InputError, unknown
 
-SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
+Examples = Annotated[
+    Path,
+    typer.Argument(help="Examples of `hardness sample`, or a challenge's public folder.", metavar="E.npz"),
+]
 Name = Annotated[
     str,
     typer.Argument(
-        help="A name of `hardness attacks`, or module:function.",
-        metavar="NAME",
-        autocompletion=complete("attack"),
+        help="A name of `hardness attacks`, or module:function.", autocompletion=complete("attack")
     ),
 ]
-Examples = Annotated[
-    Path,
+Target = Annotated[
+    str,
     typer.Argument(
-        help="Examples of `hardness sample`, or the public folder of a challenge.", metavar="E.npz"
+        help="An instance file, or a family with its options.", metavar="F", autocompletion=complete("family")
     ),
 ]
+Budget = Annotated[int | None, typer.Option(min=0, help="Tries, trials or steps, as the attack counts them.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the attack's own random choices.")]
+Batch = Annotated[int | None, typer.Option(min=1, help="batch-gradient: informative rows a batch; 64.")]
+Batches = Annotated[int | None, typer.Option(min=1, help="batch-gradient: most batches; dim + 12.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -46,16 +51,10 @@ def register(app: typer.Typer) -> None:
 def attack(
     name: Name,
     file: Examples,
-    budget: Annotated[
-        int | None, typer.Option(min=0, help="Tries, trials or steps, as the attack counts them.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the attack's own random choices.")] = 0,
-    batch: Annotated[
-        int | None, typer.Option(min=1, help="batch-gradient: informative rows a batch; 64.")
-    ] = None,
-    batches: Annotated[
-        int | None, typer.Option(min=1, help="batch-gradient: most batches; dim + 12.")
-    ] = None,
+    budget: Budget = None,
+    seed: Seed = 0,
+    batch: Batch = None,
+    batches: Batches = None,
     as_json: Json = False,
 ) -> None:
     """Attack an instance: all that the attack gets is the examples file.
@@ -131,15 +130,8 @@ class Estimate(TyperCommand):
 
 
 def estimate(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="An instance file, or a family with its options.",
-            metavar="F",
-            autocompletion=complete("family"),
-        ),
-    ],
-    tolerance: SqTolerance = 0.05,
+    target: Target,
+    tolerance: Annotated[float, typer.Option(help="Tolerance of the SQ bound.")] = 0.05,
     as_json: Json = False,
 ) -> None:
     """What every attack on an instance costs, in bits; failed estimates are listed as failed.
@@ -152,25 +144,23 @@ def estimate(
     from hardness.io.rounding import at_least_power
 
     prices = priced(Path(target) if isinstance(target, str) else target, tolerance=tolerance)
-    cheapest = prices.cheapest
+    cheapest = None if prices.cheapest is None else prices.cheapest.price
     payload = {
         "attacks": [vars(line) for line in prices.attacks],
-        "cheapest": None if cheapest is None else {"name": cheapest.name, "log2_time": cheapest.log2_time},
+        "cheapest": cheapest,
         "parameters": prices.parameters,
         "version": prices.version,
     }
-
-    def bits(value: float | None) -> str:
-        return "     -" if value is None else f"2^{value:<4.1f}"
-
     lines = []
     for each in prices.attacks:
-        # The queries of the lower bound are rounded down.
-        bound = each.name == "sq bound" and each.log2_time is not None
-        time = f"{at_least_power(each.log2_time):6}" if bound else bits(each.log2_time)
-        cost = f"{time} time  {bits(each.log2_memory)} memory  {bits(each.samples)} examples"
-        lines.append(f"{each.name:20} {cost}  {each.status}: {each.source}")
-    known = "none known" if cheapest is None else f"{cheapest.name}, {bits(cheapest.log2_time).strip()}"
+        costs = []
+        for value in (each.log2_time, each.log2_memory, each.samples):
+            costs.append("     -" if value is None else f"{at_least_power(value):6}")
+        time, memory, examples = costs
+        lines.append(
+            f"{each.name:20} {time} time  {memory} memory  {examples} examples  {each.status}: {each.source}"
+        )
+    known = "none known" if cheapest is None else "{name}, 2^{log2_time:.1f}".format(**cheapest)
     emit(as_json, payload, [*lines, f"cheapest: {known}"])
 
 
@@ -212,7 +202,7 @@ def challenge(
         "toy": toy,
         "commitment": commitment,
         "log2_secrets": secrets,
-        "cheapest": None if price is None else {"name": price.name, "log2_time": price.log2_time},
+        "cheapest": None if price is None else price.price,
         "not_priced": not_priced,
     }
     lines = [f"the secret is one of {at_least_power(secrets)}"]
@@ -227,9 +217,7 @@ def challenge(
 
 def judge(
     folder: Annotated[Path, typer.Argument(help="Folder of a challenge.", metavar="DIR")],
-    answer: Annotated[
-        Path, typer.Argument(help="JSON with support, w or predictions.", metavar="ANSWER.json")
-    ],
+    answer: Annotated[Path, typer.Argument(help="JSON: support, w or predictions.", metavar="ANSWER.json")],
     as_json: Json = False,
 ) -> None:
     """Tell whether an answer to a challenge is right, without the instance; exit code 1 if not.

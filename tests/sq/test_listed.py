@@ -161,5 +161,5 @@ def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
     listed, known = (answer(f"sq bounds {name} {sizes}") for name in ("ownclass:Hidden", "parity"))
     assert listed["window"] == pytest.approx(known["window"], rel=1e-6)
     assert answer(f"sq play ownclass:Hidden {sizes} --strategy characters")["status"] == "solved"
-    check_refused(run_command("sq bounds ownclass:Nope --tolerance .1"), "unknown name")
+    check_refused(run_command("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
     check_refused(run_command("sq bounds ownclass:combinations --tolerance .1"), "neither")
