@@ -19,12 +19,12 @@ from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.evaluation.limits import MULTIPLY_ADDS
 from hardness.evaluation.solver import make
-from hardness.evaluation.until import LEAST, evaluations, lives, multiply_adds, stream, until_solved
+from hardness.evaluation.until import LEAST, Ending, evaluations, lives, multiply_adds, stream, until_solved
 from hardness.evaluation.worker import opening
 from hardness.families.parity import Parity
-from hardness.instance import Instance, suite
+from hardness.instance import suite
 from hardness.report import plots
-from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh
+from hardness.scores import EXPLAINED, OPEN, Criterion, fresh
 from hardness.studies.trials import solver_of
 
 if TYPE_CHECKING:
@@ -107,12 +107,7 @@ def _examples_in_memory(dim: int) -> int:
 
 
 def within(task: Task, examples: int | None, work: float | None) -> Task:
-    """Return a learner's task within other budgets, of as many examples as any learner can hold; others as they are.
-
-    >>> [task] = [each for each in user_learner_tasks(True, "mlp") if each.params["instance"] == "parity-s2-d8-0"]
-    >>> dict(within(task, 1 << 30, None).budget)
-    {'samples': 1048576, 'work': 1000000000}
-    """
+    """Return a learner's task within other budgets, of as many examples as any learner can hold; others as they are."""
     if task.solver["kind"] != "learner":
         return task
     cap = task.budget["samples"] if examples is None else examples
@@ -130,7 +125,11 @@ def seconds(task: Task) -> float:
 def trial(task: Task, root: int, guard: float) -> Outcome:
     """Run one learner or attack on a named instance.
 
-    Trials that differ in the solver alone meet the same instance, examples and fresh inputs.
+    Trials that differ in the solver alone meet the same instance, examples and fresh inputs. A learner is run until it
+    meets the criterion or would exceed a budget, which censors it; `limit` says which. Its cost is the number of
+    distinct examples that it was judged after; a crash adds none. One that does not count its multiply-adds is ended by
+    its CPU time, at as many of the reference kernel (`hardness.evaluation.limits`). The cost of an attack is the
+    examples that it used; the secret that it names is judged as learners are.
 
     >>> params = {"instance": "parity-s2-d8-0", "digest": f"sha256:{suite.entry('parity-s2-d8-0').digest[:16]}"}
     >>> never = {"kind": "learner", "learner": "hardness.evaluation.solver:Constant"}
@@ -141,32 +140,39 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     each = suite.entries().get(str(task.params.get("instance")))
     if each is None or task.params.get("digest") != f"sha256:{each.digest[:16]}":
         raise TrialEnded("refused", "this version's suite has no such instance")
-    ended = _learned if task.solver["kind"] == "learner" else _attacked
-    return ended(task, suite.instance(each.name), root, guard)
+    instance, shared, most = suite.instance(each.name), task.shared(), int(task.budget["samples"])
+    judged = fresh(instance, JUDGED, shared.seed(root, "fresh"))
+    rule = (
+        EXPLAINED if judged.values is None else OPEN
+    )  # of structured families, on rows that tell of the secret
+    given, seed = stream(instance, sampling := shared.seed(root, "examples")), task.seed(root, "solver")
+    solver = solver_of(task, instance, sampling)
+    opened = opening(solver, seed, guard)
+    if task.solver["kind"] == "learner":
+        work, passes = float(task.budget["work"]), int(task.solver.get("passes", 0))
+        made = make(solver, 0)
+        counted = multiply_adds(instance, made, most) is not None
+        attempts = lives(made, instance, given, most, work, passes, seed)
+        allowance = None if counted else work / MULTIPLY_ADDS
+        ending = until_solved(opened, attempts, solver.streamed, judged, rule, allowance)
+        return _learned(ending, rule, counted, most, solver.streamed and not passes, guard)
+    try:
+        (point,) = evaluations(opened, False, given, judged, [most])
+    except (TrialEnded, TimeoutError) as error:
+        failure = outcome_of(error, guard)
+        detail = {"criterion": rule.name, "reason": failure.detail.get("reason", "")}
+        return Outcome(failure.status, None, detail)
+    score = point.scores[rule.score]
+    known = {} if score is None else {rule.score: round(score, 4)}
+    status = "solved" if rule.met(point.scores) else "wrong"
+    return Outcome(status, point.work["examples"], {"criterion": rule.name, **known})
 
 
-def _judged(instance: Instance, seed: int) -> tuple[Judged, Criterion]:
-    """Return fresh inputs and what solves: for structured families, on the rows that tell of the secret."""
-    judged = fresh(instance, JUDGED, seed)
-    return judged, EXPLAINED if judged.values is None else OPEN
+def _learned(ending: Ending, rule: Criterion, counted: bool, most: int, once: bool, guard: float) -> Outcome:
+    """Return how a learner ended that might read `most` examples, each `once` or in lives of twice as many.
 
-
-def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
-    """Run a learner until it meets the criterion or would exceed a budget, which censors it; `limit` says which.
-
-    The cost is the number of distinct examples that it was judged after; a crash adds none. One that does not count
-    its multiply-adds is ended by its CPU time, at as many of the reference kernel (`hardness.evaluation.limits`).
+    Its last score and what was spent by then are stated as far as they are known.
     """
-    shared, solver = task.shared(), task.solver
-    judged, rule = _judged(instance, shared.seed(root, "fresh"))
-    sampling, seed = shared.seed(root, "examples"), task.seed(root, "solver")
-    learner, most = solver_of(task, instance, sampling), int(task.budget["samples"])
-    given, work, passes = stream(instance, sampling), float(task.budget["work"]), int(solver.get("passes", 0))
-    made = make(learner, 0)
-    counted = multiply_adds(instance, made, most) is not None
-    allowance = None if counted else work / MULTIPLY_ADDS
-    attempts, opened = lives(made, instance, given, most, work, passes, seed), opening(learner, seed, guard)
-    ending = until_solved(opened, attempts, learner.streamed, judged, rule, allowance)
     spent: dict[str, float | None] = {"reference_seconds": ending.reference_seconds or None}
     if ending.points:
         spent[rule.score] = ending.points[-1].scores[rule.score]
@@ -178,27 +184,9 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
         return Outcome(failure.status, ending.distinct, detail | dict(failure.detail))
     if ending.solved:
         return Outcome("solved", ending.distinct, detail)
-    more = ending.distinct + 1 if learner.streamed and not passes else 2 * ending.distinct
+    more = ending.distinct + 1 if once else 2 * ending.distinct
     limit = "examples" if more > most else "multiply-adds"
     return Outcome("budget", ending.distinct, detail | {"limit": limit})
-
-
-def _attacked(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
-    """Run an attack: the secret that it names is judged as learners are. The cost is the examples that it used."""
-    shared = task.shared()
-    sampling = shared.seed(root, "examples")
-    judged, rule = _judged(instance, shared.seed(root, "fresh"))
-    opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
-    detail: dict[str, Any] = {"criterion": rule.name}
-    samples = [int(task.budget["samples"])]
-    try:
-        (point,) = evaluations(opened, False, stream(instance, sampling), judged, samples)
-    except (TrialEnded, TimeoutError) as error:
-        failure = outcome_of(error, guard)
-        return Outcome(failure.status, None, detail | {"reason": failure.detail.get("reason", "")})
-    score = point.scores[rule.score]
-    detail |= {} if score is None else {rule.score: round(score, 4)}
-    return Outcome("solved" if rule.met(point.scores) else "wrong", point.work["examples"], detail)
 
 
 AIDED = ("diagonal", "sgd", "student", "mlp")  # handed structure, or settings chosen on hidden parities
