@@ -1,11 +1,11 @@
 """Theory 2.8 for classes of one's own: the eigenvalue, and games that keep its bound."""
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pytest
 from commands import answer, check_refused, run_command
+from listed_classes import Votes
 from window import window_loss
 
 import hardness
@@ -13,67 +13,6 @@ from hardness.errors import InputError
 from hardness.sq.bounds.gram import eigenvalue, gram_bounds
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.queries import LabelTable
-
-OWN = '''
-from dataclasses import dataclass
-from itertools import combinations
-import numpy as np
-import hardness
-
-
-@dataclass(frozen=True)
-class Majorities(hardness.ListedConcepts):
-    """Majorities of three out of n signs."""
-
-    n: int
-
-    def secrets(self):
-        return [{"support": np.array(S)} for S in combinations(range(self.n), 3)]
-
-    def values(self, secret, v):
-        return np.sign(v[:, secret["support"]].sum(axis=1))
-
-
-@dataclass(frozen=True)
-class Sets(hardness.ListedConcepts):
-    n: int
-    s: int
-
-    def secrets(self):
-        return [{"support": np.array(S)} for S in combinations(range(1, self.n + 1), self.s)]
-
-    def values(self, secret, v):
-        return v[:, secret["support"] - 1].prod(axis=1)
-
-
-@dataclass(frozen=True)
-class Hidden(hardness.Parity):
-    """A parity whose class is listed."""
-
-    hypothesis = "None."
-
-    def concepts(self):
-        return Sets(self.dim - 1, self.heads)
-
-
-'''
-
-
-@dataclass(frozen=True)
-class Votes(hardness.ListedConcepts):
-    """Signs of sums over `width` out of n signs (an odd number); of products, if `product`."""
-
-    n: int
-    width: int
-    product: bool = False
-    label = "votes"
-
-    def secrets(self):
-        return [{"support": np.array(S)} for S in combinations(range(self.n), self.width)]
-
-    def values(self, secret, v):
-        chosen = v[:, secret["support"]]
-        return chosen.prod(axis=1) if self.product else np.sign(chosen.sum(axis=1))
 
 
 def brute(concepts):
@@ -146,20 +85,17 @@ def test_classes_that_are_refused():
         hardness.play(Votes(6, 3), "characters", tolerance=0.1, flip=0.1)
 
 
-def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
-    (tmp_path / "ownclass.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    fields = answer("sq bounds ownclass:Majorities --n 7 --tolerance .1")
+def test_the_command_line_takes_module_and_class():
+    fields = answer("sq bounds listed_classes:Votes --n 7 --tolerance .1")
     assert fields["concepts"] == 35
     assert fields["window"] == pytest.approx(8 * 0.01 * 34 / brute(Votes(7, 3)), rel=1e-6)
-    assert "eigenvalue" in run_command("sq bounds ownclass:Majorities --n 7 --tolerance .1").out
-    game = answer("sq play ownclass:Majorities --n 7 --tolerance .05 --strategy sign-batch --seed 0")
+    assert "eigenvalue" in run_command("sq bounds listed_classes:Votes --n 7 --tolerance .1").out
+    game = answer("sq play listed_classes:Votes --n 7 --tolerance .05 --strategy sign-batch --seed 0")
     assert game["status"] == "solved"
     assert game["queries"] >= game["bound"]
     sizes = "--dim 8 --heads 3 --tolerance .1"
-    listed, known = (answer(f"sq bounds {name} {sizes}") for name in ("ownclass:Hidden", "parity"))
+    listed, known = (answer(f"sq bounds {name} {sizes}") for name in ("listed_classes:Hidden", "parity"))
     assert listed["window"] == pytest.approx(known["window"], rel=1e-6)
-    assert answer(f"sq play ownclass:Hidden {sizes} --strategy characters")["status"] == "solved"
-    check_refused(run_command("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
-    check_refused(run_command("sq bounds ownclass:combinations --tolerance .1"), "neither")
+    assert answer(f"sq play listed_classes:Hidden {sizes} --strategy characters")["status"] == "solved"
+    check_refused(run_command("sq bounds listed_classes:Nope --tolerance .1"), "Nope")
+    check_refused(run_command("sq bounds listed_classes:combinations --tolerance .1"), "neither")
