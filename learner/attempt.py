@@ -9,12 +9,7 @@ from learner.base import Array, counting_floor
 
 DENSE = 6000  # entries of Θ up to which the normal matrix is formed: 300 MB, ten seconds a step
 EXACT = 1e-9  # relative training residual of an interpolating layer
-
-
-def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
-    """Draw a start Θ (heads, dim, dim): attention scores that differ by about 1."""
-    theta: Array = rng.normal(0, 0.5**0.5 / dim, (heads, dim, dim))
-    return theta
+ROUGH, NEAR = 2e-3, 0.02  # residuals up to which a head may be dropped, and a finish is tried
 
 
 @dataclass(frozen=True)
@@ -29,32 +24,10 @@ class Attempt:
     exhausted: bool
 
 
-def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) -> Attempt:
-    """Descend, prune heads that are not needed, settle the signs, and finish by Levenberg–Marquardt.
-
-    Beyond `heads` every head is tried; below, one is dropped where the others plainly do without it.
-    """
-    theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
-    descent = residual
-    while len(theta) > 1 and residual < 2e-3:
-        costs = removal_costs(X, Y, theta)
-        if len(theta) <= heads and costs.min() > 0.05 * np.linalg.norm(Y):
-            break  # every head does something: seen without a search
-        without = np.delete(theta, int(np.argmin(costs)), axis=0)
-        shorter, shorter_residual, more = varpro.descend(X, Y, without, iterations=iterations)
-        evaluations += more
-        if shorter_residual >= 2e-3:
-            break  # this head is needed
-        theta, residual = shorter, shorter_residual
-    theta = varpro.settle_signs(X, Y, theta)
-    if theta.size > DENSE and residual < 0.02:
-        theta, residual, more = varpro.descend(X, Y, theta, until=1e-10, iterations=iterations)
-        evaluations += more
-    # Far from a solution a Levenberg–Marquardt step is expensive and leads into the same local minimum.
-    steps = iterations if residual < 0.02 and theta.size <= DENSE else 0
-    end, history = varpro.fit(X, Y, theta, iterations=steps)
-    exhausted = evaluations >= iterations or (steps > 0 and len(history) > steps)
-    return Attempt(end.theta, end.w, descent, end.residual, evaluations + len(history), exhausted)
+def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
+    """Draw a start Θ (heads, dim, dim): attention scores that differ by about 1."""
+    theta: Array = rng.normal(0, 0.5**0.5 / dim, (heads, dim, dim))
+    return theta
 
 
 def examples_wanted(heads: int, tokens: int, dim: int) -> int:
@@ -64,6 +37,34 @@ def examples_wanted(heads: int, tokens: int, dim: int) -> int:
     (128, 8192)
     """
     return max(8 * heads * dim, 4 * counting_floor(1, tokens, dim))
+
+
+def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) -> Attempt:
+    """Descend, prune heads that are not needed, settle the signs, and finish by Levenberg–Marquardt.
+
+    Beyond `heads` every head is tried; below, one is dropped where the others plainly do without it.
+    """
+    theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
+    descent = residual
+    while len(theta) > 1 and residual < ROUGH:
+        costs = removal_costs(X, Y, theta)
+        if len(theta) <= heads and costs.min() > 0.05 * np.linalg.norm(Y):
+            break  # every head does something: seen without a search
+        without = np.delete(theta, int(np.argmin(costs)), axis=0)
+        shorter, shorter_residual, more = varpro.descend(X, Y, without, iterations=iterations)
+        evaluations += more
+        if shorter_residual >= ROUGH:
+            break  # this head is needed
+        theta, residual = shorter, shorter_residual
+    theta = varpro.settle_signs(X, Y, theta)
+    if theta.size > DENSE and residual < NEAR:
+        theta, residual, more = varpro.descend(X, Y, theta, until=1e-10, iterations=iterations)
+        evaluations += more
+    # Far from a solution a Levenberg–Marquardt step is expensive and leads into the same local minimum.
+    steps = iterations if residual < NEAR and theta.size <= DENSE else 0
+    end, history = varpro.fit(X, Y, theta, iterations=steps)
+    exhausted = evaluations >= iterations or (steps > 0 and len(history) > steps)
+    return Attempt(end.theta, end.w, descent, end.residual, evaluations + len(history), exhausted)
 
 
 def removal_costs(X: Array, Y: Array, theta: Array) -> Array:

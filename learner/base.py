@@ -1,8 +1,6 @@
-"""What every learner shares: scikit-learn's conventions on (n, k, d) arrays, how a fit goes, and what it reports."""
+"""What every learner shares: scikit-learn's conventions on (n, k, d) arrays, how a fit is judged, what it reports."""
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -12,32 +10,32 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hardness.errors import InputError
-from hardness.io.fields import all_finite, whole
+from hardness.io.fields import all_finite, number, whole
 from hardness.layer import MultiHeadAttention
-from hardness.scores import relative_error, root_mean_square
+from hardness.scores import relative_error
 
 Array = NDArray[np.float64]
+Ranges = tuple[tuple[str, int | str], ...]
 SOLVED = 1e-6  # relative error on held-out examples
+MOST_HELD = 2000  # examples that a fit holds out: a tenth, and at most this many
 
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase of a learner: its verdict (ok, weak, poor, failed, refused), why, its numbers, and a line of text."""
+    """One phase of a learner: its verdict (ok, weak, poor, failed, refused), why, and its numbers."""
 
     name: str
     verdict: str = "ok"
     reason: str = ""
     diagnostics: dict[str, Any] = field(default_factory=dict)
-    line: str = ""
 
 
 @dataclass(frozen=True)
 class SearchResult:
     """The end of a search: a layer or none, its phases, and whether it refused or ran out of iterations.
 
-    Where a phase refused and a layer was found all the same, `refused` says why, and the layer is judged.
-
-    `hint` is what to try if the layer is wrong; `verdicts` are fields of `FitReport` that only this learner knows.
+    Where a phase refused and a layer was found all the same, `refused` says why, and the layer is judged. `verdicts`
+    are fields of `FitReport` that only this learner knows.
     """
 
     layer: MultiHeadAttention | None
@@ -45,7 +43,6 @@ class SearchResult:
     refused: str = ""
     exhausted: bool = False
     heads: int | None = None
-    hint: str = ""
     verdicts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -55,8 +52,8 @@ class FitReport:
 
     `status` is `solved` (relative error at most 1e-6), `certified` (what the provable learner promises, and no more),
     `wrong`, `refused` (an assumption does not hold: `reason` says which; there is no layer) or `budget` (iterations ran
-    out). `test_error` is a root mean square, `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number
-    that the learner needed, where it can tell.
+    out). `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number that the learner needed, where it can
+    tell.
 
     Of the provable learner: `certified_error` is the relative error after phases 1 to 6b, on examples that no phase
     saw, and `certified` says that it is at most .1 (learner 1.13 says what this promises). `polished_error` and
@@ -68,11 +65,9 @@ class FitReport:
     status: str
     reason: str
     examples: int
-    test_error: float
     relative_error: float
-    heads: int | None
-    phases: tuple[Phase, ...]
-    seconds: float
+    heads: int | None = None
+    phases: tuple[Phase, ...] = ()
     certified: bool | None = None
     certified_error: float | None = None
     polished_error: float | None = None
@@ -82,27 +77,25 @@ class FitReport:
     certified_radius: float | None = None
 
 
-def verdict(outcome: SearchResult, error: float, solved_at: float) -> tuple[str, str]:
-    """Return status and reason of a search, by its error on held-out examples."""
-    missed = f"relative error {error:.1e} on held-out examples"
-    if outcome.refused and outcome.layer is None:
-        return "refused", outcome.refused
-    if outcome.refused:
-        missed = f"the phases refuse: {outcome.refused}; the search after them: {missed}"
-    if error <= solved_at:
-        return "solved", missed if outcome.refused else ""
-    if outcome.verdicts.get("certified"):
-        return "certified", missed
-    why = f"; {outcome.hint}" if outcome.hint else ""
-    if outcome.exhausted:
-        return "budget", f"{missed} when the iterations ran out{why}"
-    return "wrong", f"{missed} where the search came to rest{why}"
+class Regressor(RegressorMixin, BaseEstimator, ABC):
+    """The conventions of scikit-learn: X and Y are (n, k, d) arrays, and `score` is one R² of all entries.
 
+    Subclasses are dataclasses of their options. `ranges` says by name what an option may be: at least a whole number,
+    or a number in an interval, written as one.
+    """
 
-class Regressor(RegressorMixin, BaseEstimator):
-    """The conventions of scikit-learn: X and Y are (n, k, d) arrays, and `score` is one R² of all entries."""
+    ranges: ClassVar[Ranges] = ()
 
-    predict: Callable[..., Array]
+    def check_options(self) -> None:
+        """Raise `InputError` for an option out of its range; None may stand where it is the default."""
+        for name, bound in self.ranges:
+            value = getattr(self, name)
+            if value is None and getattr(type(self), name) is None:
+                continue
+            if isinstance(bound, int):
+                whole(name, value, bound)
+            else:
+                number(name, value, bound)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -114,25 +107,27 @@ class Regressor(RegressorMixin, BaseEstimator):
         """Return 1 − relative_error²: the R² of all entries together, higher is better."""
         return 1 - relative_error(self.predict(X), np.asarray(Y, dtype=np.float64)) ** 2
 
-    def _to_predict(self, X: ArrayLike, fitted: str) -> NDArray[Any]:
-        """Return tokens X. Raises `InputError` unless they have the features of the fit, which left `fitted`."""
-        check_is_fitted(self, fitted)
+    def predict(self, X: ArrayLike) -> Array:
+        """Return F̂(X), shape (n, k, d). Raises `InputError` for tokens of another size than those of the fit."""
+        check_is_fitted(self, "n_features_in_")
         x = tokens(X)
         if x.shape[2] != self.n_features_in_:
             raise InputError(
                 f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}"
             )
-        return x
+        return self._predict(x)
+
+    @abstractmethod
+    def _predict(self, x: NDArray[Any]) -> Array:
+        """Return F̂ of tokens (n, k, d)."""
 
 
-class Learner(Regressor, ABC):
-    """A scikit-learn regressor on X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
+class Learner(Regressor):
+    """Learns an attention layer from X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
     X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)
     and hands the rest to `_search`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd
-    layer) and `report_`.
-    `random_state` is anything `numpy.random.default_rng` takes. Raises `InputError` on shapes that differ, a single
-    token, fewer equations than unknowns, NaN and infinity.
+    layer) and `report_`. `random_state` is anything `numpy.random.default_rng` takes.
 
     Model selection works on (n, k, d) arrays, here on the number of heads:
 
@@ -147,82 +142,61 @@ class Learner(Regressor, ABC):
     {'heads': 2}
     """
 
-    minimum_width: ClassVar[int] = 0  # the least k·d that the method can use
     solved_at: ClassVar[float] = SOLVED
-
     heads: Any  # a number; "auto" where a subclass can tell it from the examples
-
-    def __init__(self, heads: int | str = 2, random_state: int | None = None) -> None:
-        self.heads = heads
-        self.random_state = random_state
+    random_state: int | None
 
     @abstractmethod
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         """Return the layer that explains Y (n, k, d) on X (n, k, d), or none, and what the phases said."""
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Learn from X and Y, both (n, k, d); returns self."""
-        x, y = self._examples(X, Y)
-        self._enough(x)
-        rng = np.random.default_rng(self.random_state)
-        order = rng.permutation(len(x))
-        held, kept = np.split(order, [max(1, min(len(x) // 10, 2000))])
-        started = time.process_time()
-        outcome = self._search(x[kept], y[kept], rng)
-        return self._conclude(outcome, (x[held], y[held]), len(kept), started)
+        """Learn from X and Y, both (n, k, d); return self.
 
-    def _conclude(self, outcome: SearchResult, test: tuple[Array, Array], count: int, started: float) -> Self:
-        """Judge the outcome of a search among `count` examples on `test`, and report."""
-        self.n_features_in_, self.layer_ = test[0].shape[2], outcome.layer
-        predicted = self.predict(test[0])
-        error = relative_error(predicted, test[1])
-        status, reason = verdict(outcome, error, self.solved_at)
+        Raises `InputError` for an option out of range, shapes that differ, a single token, NaN and infinity, and fewer
+        equations than unknowns.
+        """
+        self.check_options()
+        x = tokens(X).astype(np.float64, copy=False)
+        y = outputs(Y, x)
+        self._check_sizes(*x.shape)
+        rng = np.random.default_rng(self.random_state)
+        held, kept = np.split(rng.permutation(len(x)), [max(1, min(len(x) // 10, MOST_HELD))])
+        found = self._search(x[kept], y[kept], rng)
+        self.n_features_in_, self.layer_ = x.shape[2], found.layer
+        error = relative_error(self.predict(x[held]), y[held])
+        status, reason = self._verdict(found, error)
         self.report_ = FitReport(
-            status=status,
-            reason=reason,
-            examples=count,
-            heads=outcome.heads,
-            phases=outcome.phases,
-            seconds=time.process_time() - started,
-            test_error=root_mean_square(predicted, test[1]),
-            relative_error=error,
-            **outcome.verdicts,
+            status, reason, len(kept), error, found.heads, found.phases, **found.verdicts
         )
         return self
 
-    def predict(self, X: ArrayLike) -> Array:
-        """Return F̂(X), shape (n, k, d)."""
-        x = self._to_predict(X, "layer_").astype(np.float64, copy=False)
-        return np.zeros_like(x) if self.layer_ is None else self.layer_(x)
+    def _verdict(self, found: SearchResult, error: float) -> tuple[str, str]:
+        """Return status and reason of a search, by its error on held-out examples."""
+        if found.refused and found.layer is None:
+            return "refused", found.refused
+        missed = f"relative error {error:.1e} on held-out examples"
+        if found.refused:
+            missed = f"the phases refuse: {found.refused}; the search after them: {missed}"
+        if error <= self.solved_at:
+            return "solved", missed if found.refused else ""
+        if found.verdicts.get("certified"):
+            return "certified", missed
+        return ("budget", f"{missed} when the iterations ran out") if found.exhausted else ("wrong", missed)
 
-    def _examples(self, X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
-        x = tokens(X).astype(np.float64, copy=False)
-        y = outputs(Y, x)
-        self._least_heads()
-        _, k, d = x.shape
+    def _predict(self, x: NDArray[Any]) -> Array:
+        return np.zeros(x.shape) if self.layer_ is None else self.layer_(x.astype(np.float64, copy=False))
+
+    def _check_sizes(self, n: int, k: int, d: int) -> None:
+        """Raise `InputError` if n examples of k tokens are fewer than `heads` heads need."""
         if k < 2:
             raise InputError("tokens must be at least 2: with a single token there is nothing to attend to")
-        if k * d < self.minimum_width:
-            raise InputError(
-                f"tokens x features must be at least {self.minimum_width}, got {k} x {d} = {k * d}"
-            )
-        if self.minimum_width and k > d:
-            raise InputError(f"tokens must not exceed features, got {k} tokens of {d} features")
-        return x, y
-
-    def _least_heads(self) -> int:
-        """Return the least number of heads that there may be: as told, checked."""
-        whole("heads", self.heads, 1)
-        return int(self.heads)
-
-    def _enough(self, x: Array) -> None:
-        n, k, d = x.shape
-        heads = self._least_heads()
+        heads = 1 if self.heads == "auto" else self.heads
         floor = counting_floor(heads, k, d) + 1
         if n < floor + max(1, n // 10):
             raise InputError(
-                f"{n} examples are too few: {heads} heads of {d} features have {2 * heads * d * d} unknowns, "
-                f"an example gives {k * d} equations and shows {k * (k - 1)} scores a head; give at least "
+                f"{n} examples are too few: {heads} heads of {d} features have {2 * heads * d * d} unknowns, an "
+                f"example gives {k * d} equations and shows {k * (k - 1)} scores a head; give at least "
                 f"{floor + max(1, floor // 9)} examples"
             )
 
@@ -239,22 +213,12 @@ def counting_floor(heads: int, tokens: int, dim: int) -> int:
 
 
 def gradient_work(heads: int, tokens: int, dim: int) -> float:
-    """Return the multiply-adds of a layer and its gradient on one example: three passes of four products.
-
-    >>> gradient_work(heads=1, tokens=2, dim=10)
-    1440.0
-    """
+    """Return the multiply-adds of a layer and its gradient on one example: three passes of four products."""
     return 3.0 * (2 * tokens * heads * dim**2 + 2 * tokens**2 * heads * dim)
 
 
 def tokens(X: ArrayLike) -> NDArray[Any]:
-    """Return X (n, k, d) as int8 or float64. Raises `InputError` on another shape, NaN or infinity.
-
-    >>> tokens([[1, -1]])
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: X must have shape (examples, tokens, features), got (1, 2)
-    """
+    """Return X (n, k, d) as int8 or float64. Raises `InputError` on another shape, NaN or infinity."""
     x = X if isinstance(X, np.ndarray) and X.dtype == np.int8 else _real(X, "X")
     if x.ndim != 3 or 0 in x.shape:
         raise InputError(f"X must have shape (examples, tokens, features), got {x.shape}")

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets.coefficients import informative
-from hardness.io.fields import whole
 from learner.student import Student
 
 Floats = NDArray[np.float64]
@@ -24,19 +23,11 @@ class ChainStudent:
     y_i y_(i-1), a parity of the i-th block alone, from the same examples as the others; all have the same `rate`,
     `batch` and `l1`, which are those of `Student`. The task is predicted as the product of all signs. With one label it
     is a `Student` of the parity's sign. Raises `InputError` if a label does not vary.
-
-    >>> from hardness.families.controls import Nested
-    >>> from hardness.instance import Instance
-    >>> data = Instance.generate(Nested(dim=6, size=2, block=1), seed=0).examples(30_000, seed=1)
-    >>> student = ChainStudent(labels=2, random_state=0).partial_fit(data.X, data.Y)
-    >>> error = student.predict(data.X)[:, :, 0] - data.Y[:, :, 0]
-    >>> bool(np.abs(error).max() < 1e-9)
-    True
     """
 
     labels: int = 1
     heads: int = 16
-    rate: float | None = None
+    rate: float = 3e-3
     batch: int = 64
     l1: float = 0.0
     random_state: int | None = None
@@ -45,12 +36,11 @@ class ChainStudent:
         """Learn from examples X of ±1 and Y, both (n, 2, d), in the order given."""
         open_rows = informative(X)
         if not hasattr(self, "students_"):
-            self._start(X, Y, open_rows)
-        signs = np.where(X[:, :1, 0] * Y[:, 0, self._columns] >= self._middles, 1.0, -1.0)
-        steps = signs[:, 1:] * signs[:, :-1]
-        for i, student in enumerate(self.students_):
-            step = signs[:, 0] if i == 0 else steps[:, i - 1]
-            target = np.zeros(Y.shape)  # each student's own: it may keep some for later
+            self._begin(X, Y, open_rows)
+        sign = np.where(X[:, :1, 0] * Y[:, 0, self._columns] >= self._middles, 1.0, -1.0)
+        sign[:, 1:] *= sign[:, :-1].copy()
+        for student, step in zip(self.students_, sign.T, strict=True):
+            target = np.zeros(Y.shape)
             target[:, :, 0] = X[:, :, 0] * np.where(open_rows, step, 0.0)[:, None]
             student.partial_fit(X, target)
         return self
@@ -65,8 +55,7 @@ class ChainStudent:
         out[:, :, 0] = X[:, :, 0] * value
         return out
 
-    def _start(self, X: Signs, Y: Floats, open_rows: NDArray[np.bool_]) -> None:
-        whole("labels", self.labels, 1)
+    def _begin(self, X: Signs, Y: Floats, open_rows: NDArray[np.bool_]) -> None:
         self._columns = [*range(1, self.labels), 0]
         shown = X[open_rows, :1, 0] * Y[open_rows][:, 0, self._columns]
         low, high = shown.min(axis=0, initial=np.inf), shown.max(axis=0, initial=-np.inf)

@@ -10,18 +10,49 @@ from sklearn.utils.validation import check_is_fitted
 
 from hardness.errors import InputError
 from hardness.examples import InformativeExamples, InformativeRows, informative_examples, informative_rows
-from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import pack, unpack_bits
+from hardness.tokens import Words, pack, unpack_bits
 from learner.base import Array, Learner, Phase, SearchResult, outputs, signs
 from learner.diagonal_network import Rule, descend, forward, starting
 from learner.student import EXPLAINED
 
 FIRST = 64  # informative rows that fix offset and scale of the labels before the first update
 FEW, MANY, GROWN = 16, 64, 1 << 17  # the batch unless it is given: few, and many after this many examples
-OF_STEPS = ("rate", "threshold_rate", "output_rate", "l1", "decay", "beta1", "beta2", "clip")  # as of `Rule`
 OF_EXAMPLES = ("batch", "pool", "clip", "noise")  # options without a meaning for whole populations
 SATURATED = 20.0  # tanh of it is 1 in 64 bits
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Informative rows of `count` examples: their bits (r, W), their places among the examples and labels, (r,)."""
+
+    words: Words
+    places: NDArray[np.int64]
+    labels: Array
+    count: int
+
+    def joined(self, after: "Rows") -> "Rows":
+        """Return these examples, then those of `after`."""
+        return Rows(
+            np.concatenate([self.words, after.words]),
+            np.concatenate([self.places, after.places + self.count]),
+            np.concatenate([self.labels, after.labels]),
+            self.count + after.count,
+        )
+
+    def split(self, count: int) -> "tuple[Rows, Rows]":
+        """Return the first `count` examples, and the others."""
+        cut = int(np.searchsorted(self.places, count))
+        first = Rows(self.words[:cut], self.places[:cut], self.labels[:cut], count)
+        return first, Rows(self.words[cut:], self.places[cut:] - count, self.labels[cut:], self.count - count)
+
+    def chosen(self, examples: NDArray[np.int64]) -> "Rows":
+        """Return examples by their numbers, in this order."""
+        row_of = np.full(self.count, -1)
+        row_of[self.places] = np.arange(len(self.labels))
+        rows = row_of[examples]
+        kept = rows[rows >= 0]
+        return Rows(self.words[kept], np.flatnonzero(rows >= 0), self.labels[kept], len(examples))
 
 
 @dataclass(eq=False, repr=False)
@@ -73,6 +104,12 @@ class Diagonal(Learner):
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
     reads_informative: ClassVar[bool] = True  # `partial_fit` takes `InformativeRows` too
+    ranges = (
+        *((name, 1) for name in ("heads", "batch", "pool")),
+        *((name, "(0, inf)") for name in ("rate", "start", "output_rate", "threshold_rate", "output_start")),
+        *((name, "[0, inf)") for name in ("l1", "decay", "clip", "noise")),
+        *((name, "[0, 1)") for name in ("beta1", "beta2")),
+    )
 
     heads: int = 16
     rate: float = 0.03
@@ -90,21 +127,25 @@ class Diagonal(Learner):
     noise: float = 0.0
     random_state: int | None = None
 
-    def checked(self) -> None:
+    def check_options(self) -> None:
         """Raise `InputError` if an option is not what it should be."""
-        given = [name for name in ("batch", "pool") if getattr(self, name) is not None]
-        for name in ("heads", *given):
-            whole(name, getattr(self, name), 1)
-        for name in ("rate", "start", "output_rate", "threshold_rate", "output_start"):
-            number(name, getattr(self, name), "(0, inf)")
-        for name in ("l1", "decay", "clip", "noise"):
-            number(name, getattr(self, name), "[0, inf)")
-        for name in ("beta1", "beta2"):
-            number(name, getattr(self, name), "[0, 1)")
+        super().check_options()
         if self.noise and not self.clip:
-            raise InputError(
-                "noise is measured in clip: give clip, the largest norm of a row's gradient, too"
-            )
+            raise InputError("noise is measured in clip, the largest norm of a row's gradient: give clip too")
+
+    def _begin(self, dim: int) -> None:
+        from learner.kernels_diagonal import Network  # numba is loaded only where it is used
+
+        self.check_options()
+        seeds = np.random.SeedSequence(self.random_state).spawn(3)
+        starts, self._noises, self._orders = map(np.random.default_rng, seeds)
+        self._network = Network(starting(starts, self.heads, dim, self.start, self.output_start))
+        self.n_features_in_, self._offset, self._scale = dim, 0.0, 0.0
+        self._gate: float | None = None
+        self._informative = self._gradients = self._taken = 0
+        none = np.empty((0, -(-dim // 64)), np.uint64)
+        self._waiting = self._pool = Rows(none, np.empty(0, np.int64), np.empty(0), 0)
+        self._order = np.empty(0, np.int64)
 
     def partial_fit(self, X: ArrayLike | InformativeRows, Y: ArrayLike) -> Self:
         """Learn from examples X of ±1 and Y, both (n, 2, d), or informative rows with labels (r,), in the order given.
@@ -120,9 +161,11 @@ class Diagonal(Learner):
             self._begin(part.X.dim)
         elif part.X.dim != self.n_features_in_:
             raise InputError(f"X has {part.X.dim} features, the examples before had {self.n_features_in_}")
-        self._gate: float | None = self._gate if part.X.gate is None else part.X.gate
-        self._waiting: InformativeExamples = _joined(self._waiting, self._read(part))
-        if self._scale or len(self._waiting.Y) >= FIRST:
+        self._gate = self._gate if part.X.gate is None else part.X.gate
+        read = Rows(part.X.words, part.X.positions, part.Y, len(part))
+        self._waiting = self._waiting.joined(read if self.pool is None else self._pooled(read, self.pool))
+        self._informative = len(self._pool.labels) if self.pool else self._informative + len(read.labels)
+        if self._scale or len(self._waiting.labels) >= FIRST:
             self._train()
         return self
 
@@ -131,31 +174,14 @@ class Diagonal(Learner):
 
         `correlations` answers for the labels: E[y h(v)] for each of the tables h (q, 2^n) that it is handed, as far as
         an oracle tells them. Raises `InputError` for an option that says something of examples.
-
-        >>> label = np.array([1.0, -1.0, -1.0, 1.0])
-        >>> values = Diagonal(rate=0.1, random_state=0).descend(lambda tables: tables @ label / 4, dim=3)
-        >>> any(np.mean((next(values) - label) ** 2) < 0.1 for _ in range(100))
-        True
         """
-        self.checked()
-        usual = Diagonal()
-        if given := [name for name in OF_EXAMPLES if getattr(self, name) != getattr(usual, name)]:
-            raise InputError(
-                f"{given[0]} says something of examples, and a descent by answers has none; leave it out"
-            )
+        self.check_options()
+        for name in OF_EXAMPLES:
+            if getattr(self, name) != getattr(type(self), name):
+                raise InputError(f"{name} says something of examples, and a descent by answers has none")
         starts, *_ = np.random.SeedSequence(self.random_state).spawn(3)  # as in `partial_fit`
         first = starting(np.random.default_rng(starts), self.heads, dim, self.start, self.output_start)
         return descend(correlations, first, self._rule())
-
-    def predict(self, X: ArrayLike) -> Array:
-        """Return F̂(X), shape (n, 2, d): 0 before the first step, NaN once the weights are no longer finite."""
-        x = signs(self._to_predict(X, "_network"))
-        rows, out = informative_rows(pack(x), x.shape[2]), np.zeros(x.shape)
-        if self._scale:
-            value = np.full(len(x), self._gate or 0.0)
-            value[rows.positions] = self._values(rows)
-            out[:, :, 0] = x[:, :, 0] * value[:, None]
-        return out
 
     def open_values(self, rows: InformativeRows) -> NDArray[np.float32]:
         """Return what `predict` says of the labels (r,) of informative rows, in float32 and many times as fast."""
@@ -170,21 +196,17 @@ class Diagonal(Learner):
         With Θ = ±20 E_00 a head adds ±a x_a[0] where z_0 != 0 and a x_a[0] elsewhere, so a_1 - a_2 = A and a_1 + a_2 +
         Σ c_i = C.
         """
-        weights, d = self._network.weights().astype(np.float64), self.n_features_in_
+        weights, d = self.weights_.astype(np.float64), self.n_features_in_
         c = weights[d] / (self._scale or 1.0)
         closed = (c.sum() + self._offset if self._gate is None else self._gate) - c.sum()
-        theta, w = (np.zeros((len(c) + 2, d, d)) for _ in "tw")
+        theta, w = np.zeros((2, len(c) + 2, d, d))
         theta[: len(c), range(d), range(d)] = weights[:d].T
         theta[len(c) :, 0, 0] = SATURATED, -SATURATED
         w[:, 0, 0] = *c, (closed + self._offset) / 2, (closed - self._offset) / 2
         return MultiHeadAttention(theta, w)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over this many examples, half of them informative, without the updates.
-
-        >>> Diagonal(heads=16).multiply_adds(1, 2, 12)
-        208.0
-        """
+        """Return the multiply-adds of a pass over this many examples, half of them informative, without the updates."""
         return float(examples * self.heads * (dim + 1))
 
     @property
@@ -211,91 +233,72 @@ class Diagonal(Learner):
             del self._network
         self.partial_fit(X, Y)
         self._train()
-        if rest := len(self._waiting):
-            self._take(rest, rest)
-        if not np.isfinite(self._network.weights()).all():
+        self._take(self._waiting.count, self._waiting.count)
+        if not np.isfinite(self.weights_).all():
             return SearchResult(None, refused="the weights are no longer finite: lower the rate")
         return SearchResult(self.layer(), (Phase("train", "ok", "", self.work_),))
 
-    def _enough(self, x: Array) -> None:
-        if len(x) < 2:
+    def _check_sizes(self, n: int, k: int, d: int) -> None:
+        if n < 2:
             raise InputError("fit needs at least 2 examples, one of which is held out")
 
-    def _begin(self, dim: int) -> None:
-        from learner.kernels_diagonal import Network  # numba is loaded only where it is used
-
-        self.checked()
-        starts, self._noises, self._orders = map(
-            np.random.default_rng, np.random.SeedSequence(self.random_state).spawn(3)
-        )
-        first = starting(starts, self.heads, dim, self.start, self.output_start)
-        self._network = Network(first)
-        self.n_features_in_, self._offset, self._scale, self._gate = dim, 0.0, 0.0, None
-        self._informative = self._gradients = self._taken = 0
-        self._waiting = self._pooled = _none(dim)
-        self._order = np.empty(0, np.int64)
+    def _predict(self, x: NDArray[Any]) -> Array:
+        """Return F̂, (n, 2, d): 0 before the first step, NaN once the weights are no longer finite."""
+        x = signs(x)
+        rows, out = informative_rows(pack(x), x.shape[2]), np.zeros(x.shape)
+        if self._scale:
+            bits = unpack_bits(rows.words, rows.dim).astype(np.float64)
+            value = np.full(len(x), self._gate or 0.0)
+            value[rows.positions] = (
+                self._offset + forward(self.weights_.astype(np.float64), bits) / self._scale
+            )
+            out[:, :, 0] = x[:, :, 0] * value[:, None]
+        return out
 
     def _rule(self) -> Rule:
-        return Rule(**{name: float(getattr(self, name)) for name in OF_STEPS})
+        return Rule(*(float(getattr(self, name)) for name in Rule._fields))
 
     def _train(self) -> None:
         """Train on the whole batches that wait."""
         if self.batch is None and self._taken < GROWN:
-            self._take(min(len(self._waiting), GROWN - self._taken), FEW)
+            self._take(min(self._waiting.count, GROWN - self._taken), FEW)
         usual = MANY if self._taken >= GROWN else FEW
-        self._take(len(self._waiting), self.batch or usual)
+        self._take(self._waiting.count, self.batch or usual)
 
     def _take(self, count: int, batch: int) -> None:
         """Train on the first `count` examples that wait, as far as they fill batches."""
-        count -= count % batch
+        count -= count % batch if count else 0
         if not count:
             return
         if not self._scale:
-            self._offset, self._scale = _standard(self._waiting.Y[:FIRST])
-        part, self._waiting = _split(self._waiting, count)
-        ends = np.searchsorted(part.X.positions, np.arange(0, count + 1, batch))
-        labels = (part.Y - self._offset) * self._scale
-        self._network.train(
-            part.X.words, labels, ends, batch, self._rule(), self._drawn(len(ends) - 1, batch)
-        )
+            self._offset, self._scale = _standard(self._waiting.labels[:FIRST])
+        part, self._waiting = self._waiting.split(count)
+        ends = np.searchsorted(part.places, np.arange(0, count + 1, batch))
+        labels = (part.labels - self._offset) * self._scale
+        noise = self._drawn(len(ends) - 1, batch) if self.noise else None
+        self._network.train(part.words, labels, ends, batch, self._rule(), noise)
         self._gradients += len(labels)
         self._taken += count
 
-    def _drawn(self, steps: int, batch: int) -> NDArray[np.float32] | None:
+    def _drawn(self, steps: int, batch: int) -> NDArray[np.float32]:
         """Draw the noise of this many steps."""
-        if not self.noise:
-            return None
         shape = steps, self.n_features_in_ + 1, self.heads
         drawn = self._noises.standard_normal(shape, dtype=np.float32)
         drawn *= np.float32(self.noise * self.clip / batch**0.5)
         return drawn
 
-    def _read(self, part: InformativeExamples) -> InformativeExamples:
-        """Return `part`, or, once the pool is full, pooled examples in its place, reshuffled every pass."""
-        if self.pool is None:
-            self._informative += len(part.Y)
-            return part
-        new, rest = _split(part, min(len(part), self.pool - len(self._pooled)))
-        self._informative += len(new.Y)
-        self._pooled = _joined(self._pooled, new)
-        while len(self._order) < len(rest):
-            self._order = np.concatenate([self._order, self._orders.permutation(self.pool)])
-        again, self._order = np.split(self._order, [len(rest)])
-        return _joined(new, _chosen(self._pooled, again))
-
-    def _values(self, rows: InformativeRows) -> Array:
-        """Return the values of informative rows, (r,)."""
-        weights = self._network.weights().astype(np.float64)
-        bits = unpack_bits(rows.words, rows.dim).astype(np.float64)
-        return np.asarray(self._offset + forward(weights, bits) / self._scale)
+    def _pooled(self, read: Rows, size: int) -> Rows:
+        """Return what is read, or, once the pool is full, pooled examples in its place, reshuffled every pass."""
+        new, rest = read.split(min(read.count, size - self._pool.count))
+        self._pool = self._pool.joined(new)
+        while len(self._order) < rest.count:
+            self._order = np.concatenate([self._order, self._orders.permutation(size)])
+        again, self._order = np.split(self._order, [rest.count])
+        return new.joined(self._pool.chosen(again))
 
 
 def _standard(values: Array) -> tuple[float, float]:
-    """Return what is taken off labels (r,), and by what the rest is multiplied.
-
-    >>> _standard(np.array([3.0, 3.0, 3.0, 1.0]))
-    (2.0, 1.0)
-    """
+    """Return what is taken off labels (r,), and by what the rest is multiplied."""
     if not len(values):
         return 0.0, 1.0
     low, high = float(values.min()), float(values.max())
@@ -303,36 +306,3 @@ def _standard(values: Array) -> tuple[float, float]:
     offset = (low + high) / 2 if two else float(values.mean())
     spread = float(np.sqrt(np.mean((values - offset) ** 2)))
     return offset, 1 / spread if spread > 0 else 1.0
-
-
-def _none(dim: int) -> InformativeExamples:
-    """Return no examples."""
-    return InformativeExamples(informative_rows(np.empty((0, 2, -(-dim // 64)), np.uint64), dim), np.empty(0))
-
-
-def _joined(first: InformativeExamples, second: InformativeExamples) -> InformativeExamples:
-    """Return the examples of `first`, then those of `second`."""
-    if not len(first):
-        return second
-    words = np.concatenate([first.X.words, second.X.words])
-    positions = np.concatenate([first.X.positions, second.X.positions + len(first)])
-    rows = InformativeRows(words, positions, len(first) + len(second), first.X.dim)
-    return InformativeExamples(rows, np.concatenate([first.Y, second.Y]))
-
-
-def _split(whole: InformativeExamples, count: int) -> tuple[InformativeExamples, InformativeExamples]:
-    """Return the first `count` examples, and the others."""
-    cut, x = int(np.searchsorted(whole.X.positions, count)), whole.X
-    first = InformativeRows(x.words[:cut], x.positions[:cut], count, x.dim)
-    second = InformativeRows(x.words[cut:], x.positions[cut:] - count, len(whole) - count, x.dim)
-    return InformativeExamples(first, whole.Y[:cut]), InformativeExamples(second, whole.Y[cut:])
-
-
-def _chosen(whole: InformativeExamples, examples: NDArray[np.int64]) -> InformativeExamples:
-    """Return examples by their numbers, in this order."""
-    row_of = np.full(len(whole), -1)
-    row_of[whole.X.positions] = np.arange(len(whole.Y))
-    positions = np.flatnonzero(row_of[examples] >= 0)
-    kept = row_of[examples][positions]
-    chosen = InformativeRows(whole.X.words[kept], positions, len(examples), whole.X.dim)
-    return InformativeExamples(chosen, whole.Y[kept])

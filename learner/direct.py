@@ -11,14 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hardness.io.fields import whole
 from hardness.layer import MultiHeadAttention
 from learner import adam, varpro
-from learner.attempt import EXACT, Attempt, attempt, examples_wanted, random_theta, relative_residual
-from learner.base import Array, Learner, Phase, SearchResult, counting_floor, gradient_work
+from learner.attempt import EXACT, attempt, examples_wanted, random_theta, relative_residual
+from learner.base import Array, Learner, Phase, Ranges, SearchResult, counting_floor, gradient_work
 
 # Half the relative squared error at (Θ, W), flat, and its gradient
 Loss = Callable[[Array], tuple[float, Array]]
+SOLVED = 1e-8  # relative residual on many examples
+HOPELESS = 0.7  # residual of every one of four descents, if no layer explains even half of the labels' power
 
 
 @dataclass(eq=False, repr=False)
@@ -38,6 +39,8 @@ class Direct(Learner):
     'solved'
     """
 
+    ranges = (("heads", 1), ("spare", 0), ("starts", 1), ("iterations", 0))
+
     heads: int = 2
     spare: int = 2
     starts: int = 8
@@ -48,9 +51,6 @@ class Direct(Learner):
         """Return about what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
 
         Evaluations are gradients, and fits of W by normal equations.
-
-        >>> [round(Direct(heads=2, starts=1).multiply_adds(n, 2, 12) / 1e9, 1) for n in (1000, 10_000)]
-        [1.1, 1.1]
         """
         total, rows = 0.0, examples_wanted(self.heads, tokens, dim)
         for start in range(self.starts):
@@ -61,83 +61,48 @@ class Direct(Learner):
         return total
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
-        whole("starts", self.starts, 1)
-        whole("spare", self.spare, 0)
         n, k, d = X.shape
-        rows = examples_wanted(self.heads, k, d)
-        # More unknowns than equations: any labels would do.
-        spare = max(
-            s for s in range(self.spare + 1) if s == 0 or 1.2 * counting_floor(self.heads + s, k, d) <= n
-        )
-        tries: list[Attempt] = []
-        best, best_error = None, np.inf
+        # With more unknowns than equations any labels would do.
+        possible = (s for s in range(1, self.spare + 1) if 1.2 * counting_floor(self.heads + s, k, d) <= n)
+        spare, rows = max(possible, default=0), examples_wanted(self.heads, k, d)
+        tries, errors = [], list[float]()
         for start in range(self.starts):
-            heads = self.heads + (spare if start else 0)
-            used = slice(0, min(n, rows))
-            tried = attempt(
-                X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations
-            )
-            tries.append(tried)
+            theta = random_theta(rng, self.heads + (spare if start else 0), d)
+            tries.append(attempt(X[:rows], Y[:rows], theta, heads=self.heads, iterations=self.iterations))
             # On every example it has: an interpolation of a few is no solution yet.
-            error = relative_residual(X[:4000], Y[:4000], tried.theta, tried.w)
-            if error < best_error:
-                best, best_error = tried, error
-            # Four starts, spare heads included, and none explains even half of the labels' power: there is no layer.
-            hopeless = len(tries) >= 4 and min(t.descent for t in tries) > 0.7
-            if error < 1e-8 or hopeless:
+            errors.append(relative_residual(X[:4000], Y[:4000], tries[-1].theta, tries[-1].w))
+            if errors[-1] < SOLVED or (len(tries) >= 4 and min(each.descent for each in tries) > HOPELESS):
                 break
-            if tried.residual < EXACT or start % 2 == 1:
+            if tries[-1].residual < EXACT or start % 2 == 1:
                 rows *= 2
-        assert best is not None
-        needed = len(best.theta) if best_error < 1e-8 else None
-        phases = [
-            Phase(
-                f"start {i}",
-                "ok" if each.residual < EXACT else "failed",
-                diagnostics={
-                    "heads": len(each.theta),
-                    "residual": each.residual,
-                    "evaluations": each.evaluations,
-                },
-            )
+        best = tries[int(np.argmin(errors))]
+        phases = tuple(
+            _start(i, each.residual, EXACT, heads=len(each.theta), evaluations=each.evaluations)
             for i, each in enumerate(tries)
-        ]
-        if needed and needed != self.heads:
-            reason = f"{needed} heads {'were needed' if needed > self.heads else 'suffice'}, {self.heads} were given"
-            phases.append(Phase("prune", "weak", reason, {"heads": needed, "given": self.heads}))
+        )
         return SearchResult(
             MultiHeadAttention(best.theta, best.w),
-            tuple(phases),
-            exhausted=all(t.exhausted for t in tries),
-            heads=needed,
-            hint="" if needed else self._hint(n, counting_floor(self.heads, k, d), best, best_error),
+            phases,
+            exhausted=all(each.exhausted for each in tries),
+            heads=len(best.theta) if min(errors) < SOLVED else None,
         )
 
-    @staticmethod
-    def _hint(n: int, floor: int, best: Attempt, error: float) -> str:
-        if best.residual < EXACT:
-            return f"a layer that fits examples exactly does not hold beyond them: {n} are too few, give more"
-        if n < 2 * floor and error < 1:
-            return (
-                f"{n} examples are {n / floor:.2g} times the least that could do, and below twice that a search "
-                f"seldom finds the layer: give {2 * floor} or more"
-            )
-        return ""
+
+def _start(number: int, residual: float, exact: float, **numbers: int) -> Phase:
+    verdict = "ok" if residual < exact else "failed"
+    return Phase(f"start {number}", verdict, diagnostics={"residual": residual, **numbers})
 
 
 class _Joint(Learner):
     """A search on Θ and W together, from up to `starts` random starts of at most `iterations` steps."""
 
     exact: ClassVar[float]  # relative training residual that ends the search
+    ranges: ClassVar[Ranges] = (("heads", 1), ("starts", 1), ("iterations", 1))
     starts: int
     iterations: int
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return what `starts` times `iterations` gradients cost.
-
-        >>> Adam(heads=1, starts=1, iterations=100).multiply_adds(1, 2, 10)
-        144000.0
-        """
+        """Return what `starts` times `iterations` gradients cost."""
         return self.starts * self.iterations * examples * gradient_work(self.heads, tokens, dim)
 
     @abstractmethod
@@ -145,8 +110,6 @@ class _Joint(Learner):
         """Return where the search from v (2·m·d²,) ends, and how many steps it took."""
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
-        whole("starts", self.starts, 1)
-        whole("iterations", self.iterations, 1)
         d = X.shape[2]
         shape = (2, self.heads, d, d)
         target = Y.reshape(-1, d)
@@ -160,19 +123,16 @@ class _Joint(Learner):
             return 0.5 * float(np.vdot(R, R)) / power, -gradient / power
 
         ends: list[tuple[float, int, Array]] = []
-        phases = []
-        for start in range(self.starts):
+        for _ in range(self.starts):
             v = np.stack([random_theta(rng, self.heads, d), rng.normal(size=shape[1:]) / np.sqrt(d)]).ravel()
             v, steps = self._descend(loss, v)
-            residual = float(np.sqrt(2 * loss(v)[0]))
-            ends.append((residual, steps, v.reshape(shape)))
-            verdict = "ok" if residual < self.exact else "failed"
-            phases.append(Phase(f"start {start}", verdict, "", {"residual": residual, "steps": steps}))
-            if residual < self.exact:
+            ends.append((float(np.sqrt(2 * loss(v)[0])), steps, v))
+            if ends[-1][0] < self.exact:
                 break
         _, steps, best = min(ends, key=lambda end: end[0])
-        exhausted = steps >= self.iterations
-        return SearchResult(MultiHeadAttention(*best), tuple(phases), exhausted=exhausted)
+        phases = (_start(i, end[0], self.exact, steps=end[1]) for i, end in enumerate(ends))
+        layer = MultiHeadAttention(*best.reshape(shape))
+        return SearchResult(layer, tuple(phases), exhausted=steps >= self.iterations)
 
 
 @dataclass(eq=False, repr=False)
@@ -180,12 +140,6 @@ class JointLBFGS(_Joint):
     """L-BFGS on Θ and W together (scipy): what most people try first; for random layers, from a hundred examples.
 
     It begins anew up to `starts` times.
-
-    >>> rng = np.random.default_rng(0)
-    >>> layer = MultiHeadAttention(rng.normal(size=(1, 4, 4)) / 3, rng.normal(size=(1, 4, 4)))
-    >>> X = rng.choice([-1.0, 1.0], size=(200, 2, 4))
-    >>> JointLBFGS(heads=1, random_state=0).fit(X, layer(X)).report_.status
-    'solved'
     """
 
     exact = 1e-8
@@ -206,13 +160,8 @@ class JointLBFGS(_Joint):
             if stuck or seen[-1] < 0.5e-20:
                 raise StopIteration
 
-        options: Any = {
-            "maxiter": self.iterations,
-            "maxfun": 2 * self.iterations,
-            "ftol": 0,
-            "gtol": 1e-14,
-            "maxcor": 30,
-        }
+        most = {"maxiter": self.iterations, "maxfun": 2 * self.iterations}
+        options: Any = {**most, "ftol": 0, "gtol": 1e-14, "maxcor": 30}
         end: Any = minimize(loss, v, jac=True, method="L-BFGS-B", callback=near, options=options)
         return end.x, int(end.nit)
 
@@ -222,6 +171,7 @@ class Adam(_Joint):
     """Full-batch Adam on Θ and W with a cosine schedule: random layers, from a hundred examples."""
 
     exact = 1e-6
+    ranges = (*_Joint.ranges, ("rate", "(0, inf)"))
 
     heads: int = 2
     starts: int = 1

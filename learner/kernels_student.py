@@ -62,14 +62,6 @@ def _spread(factors: Any, x: Any, out: Any) -> Any:
 
 
 @compiled
-def _bend(zone: float, flat: Any) -> Any:
-    """Replace errors by their signs, or by 0 within the zone."""
-    edge = F(zone)
-    for i in range(flat.size):
-        flat[i] = F(flat[i] > edge) - F(flat[i] < -edge)
-
-
-@compiled
 def _shrink(cut: float, flat: Any) -> Any:
     """Move every number towards 0 by `cut`, and no further: the soft threshold."""
     bound = F(cut)
@@ -78,7 +70,7 @@ def _shrink(cut: float, flat: Any) -> Any:
 
 
 @compiled
-def _gradients(weights: Any, tokens: Any, targets: Any, zone: float, images: Any, gradient: Any) -> Any:
+def _gradients(weights: Any, tokens: Any, targets: Any, images: Any, gradient: Any) -> Any:
     """Write the gradients of the losses of n examples, tokens and targets (2, d, n), to `gradient`.
 
     `weights` and `gradient` (2, M, d, d) are those of Θ and of each W_i transposed; `images` (2, M, d, n) is room.
@@ -98,8 +90,6 @@ def _gradients(weights: Any, tokens: Any, targets: Any, zone: float, images: Any
     errors[1] = errors[0]
     _add_weighted(rows[1], 1, d, t, errors)
     errors -= targets
-    if zone >= 0:
-        _bend(zone, errors.reshape(errors.size))
     _add_weighted(rows[1], d, 1, errors, pulls)
     pulls *= F(1) - t * t  # the gradients by x_a Θ_i z
     _spread(pulls, tokens, images[0])
@@ -113,15 +103,14 @@ def _gradients(weights: Any, tokens: Any, targets: Any, zone: float, images: Any
 
 @compiled
 def train(
-    x: Any, y: Any, batch: int, pace: Any, cut: float, scale: float, zone: float,
+    x: Any, y: Any, batch: int, pace: Any, cut: float, scale: float,
     weights: Any, means: Any, mean_squares: Any, unseen: Any,
 ) -> Any:  # fmt: skip
     """Make updates of `weights` by whole batches of tokens x and targets y times `scale`, both (examples, 2, d).
 
     `weights` (2, M, d, d) are Θ and each W_i transposed, beside Adam's running means of gradients and of their squares,
     with the `unseen` shares of their start (`learner.adam.update`). After each update Θ is shrunk by `cut`, if that is
-    not 0. From a `zone` of 0 on, the gradient is that of the sum of |F(X) - Y| beyond the zone, and not of half the
-    squared error.
+    not 0.
     """
     (_, M, d, _), size = weights.shape, weights.size
     parts = -(-batch // ACROSS)
@@ -135,9 +124,9 @@ def train(
             _laid(x[part], 1.0, tokens)
             _laid(y[part], scale, targets)
             if part.start == b * batch:
-                _gradients(weights, tokens, targets, zone, images, gradient)
+                _gradients(weights, tokens, targets, images, gradient)
             else:
-                _gradients(weights, tokens, targets, zone, images, by_part)
+                _gradients(weights, tokens, targets, images, by_part)
                 gradient += by_part
         unseen[0] *= pace.beta1
         unseen[1] *= pace.beta2
@@ -147,13 +136,9 @@ def train(
 
 
 class PairStudent:
-    """Weights of a student on two tokens and their running means; `theta` and `w`, both (M, d, d), are copied.
+    """Weights of a student on two tokens and their running means; `theta` and `w`, both (M, d, d), are copied."""
 
-    `zone` is that of its loss (`learner.student.ZONES`), below 0 for half the squared error.
-    """
-
-    def __init__(self, theta: Any, w: Any, zone: float = -1.0) -> None:
-        self.zone = zone
+    def __init__(self, theta: Any, w: Any) -> None:
         self.weights = np.stack((theta, w.swapaxes(1, 2))).astype(F)
         self.means, self.squares = np.zeros_like(self.weights), np.zeros_like(self.weights)
         self.unseen = np.ones(2)
@@ -165,6 +150,6 @@ class PairStudent:
     def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> None:
         """Make an update a whole batch, as `learner.student.DenseStudent` does."""
         x, y = np.ascontiguousarray(x, np.int8), np.ascontiguousarray(y, np.float64)
-        options = Pace(float(rate)), float(rate * l1), float(scale), float(self.zone)
+        options = Pace(float(rate)), float(rate * l1), float(scale)
         with one_thread():
             train(x, y, batch, *options, self.weights, self.means, self.squares, self.unseen)

@@ -1,22 +1,21 @@
 """Networks without attention, each example seen once: controls beside the attention student."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets.coefficients import informative
-from hardness.io.fields import whole
-from learner.base import Array, Regressor, outputs, signs, tokens
+from learner.base import Array, Regressor, outputs, signs
+from learner.streamed import FIRST, Streamed
 
 Floats = NDArray[np.float32]
-FIRST = 1024  # examples that set the scale of the labels of `MLP`
 
 
 @dataclass(eq=False, repr=False)
-class MLP(Regressor):
+class MLP(Streamed):
     """A hidden layer of ReLU units on all signs, online by Adam: hidden parities, from 65,000 examples.
 
     It fits all outputs at once by the squared error.
@@ -28,88 +27,52 @@ class MLP(Regressor):
     >>> from hardness.families.nondegenerate import Nondegenerate
     >>> from hardness.instance import Instance
     >>> nice = Instance.generate(Nondegenerate(dim=5, tokens=2, heads=1), seed=0).examples(20_000, seed=1)
-    >>> model = MLP(random_state=0).fit(nice.X, nice.Y)
-    >>> bool(np.sum((model.predict(nice.X) - nice.Y) ** 2) < 0.2 * np.sum(nice.Y**2))
+    >>> MLP(random_state=0).fit(nice.X, nice.Y).score(nice.X, nice.Y) > 0.8
     True
     """
+
+    ranges = (("width", 1), ("batch", 1), ("rate", "(0, inf)"))
 
     width: int = 128
     rate: float = 3e-3
     batch: int = 64
     random_state: int | None = None
 
-    def _start(self, x: NDArray[np.generic]) -> None:
+    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
+        """Make one pass over all examples, from new weights; return self."""
+        self._one_pass(X, Y)
+        return self
+
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
+        """Return the multiply-adds of a pass over this many examples: forward and backward."""
+        return 3.0 * examples * self.width * 2 * tokens * dim
+
+    def _begin(self) -> None:
         from sklearn.neural_network import MLPRegressor
 
-        for name in ("width", "batch"):
-            whole(name, getattr(self, name), 1)
-        seed = None if self.random_state is None else self.random_state % 2**32
         self._network = MLPRegressor(
             hidden_layer_sizes=[self.width],
-            batch_size=self.batch,
             learning_rate_init=self.rate,
             alpha=0,
             shuffle=False,
-            random_state=seed,
+            random_state=None if self.random_state is None else self.random_state % 2**32,
         )
-        self._shape, self._scale, self.n_features_in_ = x.shape[1:], 0.0, x.shape[2]
-        # Inputs and outputs of examples short of a batch.
-        self._waiting = [np.empty((0, x[0].size), dtype=np.float32) for _ in "xy"]
 
-    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Make one pass over all examples, from new weights; return self."""
-        if hasattr(self, "_network"):
-            del self._network
-        self.partial_fit(X, Y)
-        self._take(len(self._waiting[0]))
-        return self
+    def _scale_of(self, y: Array) -> float:
+        flat = y[:FIRST].reshape(len(y[:FIRST]), -1).astype(np.float32)
+        return float(np.sqrt(flat.var(axis=0).sum() / self._shape[0])) or 1.0
 
-    def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Learn from X and Y, both (n, k, d); examples short of a batch wait. Raises `InputError` on other shapes."""
-        x = tokens(X)
-        y = outputs(Y, x)
-        if not hasattr(self, "_network"):
-            self._start(x)
-        elif x.shape[1:] != self._shape:
-            raise InputError(
-                f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}"
-            )
-        flat = (each.reshape(len(x), -1).astype(np.float32) for each in (x, y))
-        self._waiting = [np.concatenate(parts) for parts in zip(self._waiting, flat, strict=True)]
-        if self._scale or len(self._waiting[0]) >= max(FIRST, self.batch):
-            self._take(len(self._waiting[0]) // self.batch * self.batch)
-        return self
+    def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:
+        inputs, targets = (each.reshape(len(x), -1).astype(np.float32) for each in (x, y))
+        self._network.set_params(batch_size=batch)
+        self._network.partial_fit(inputs, targets / np.float32(self._scale))
 
-    def predict(self, X: ArrayLike) -> Array:
-        """Return F̂(X), shape (n, k, d): 0 before the first step."""
-        x = self._to_predict(X, "_network")
-        if x.shape[1:] != self._shape:
-            raise InputError(
-                f"X has {x.shape[1:]} tokens and features, but the learner was fitted on {self._shape}"
-            )
+    def _predict(self, x: NDArray[Any]) -> Array:
+        self._require_shape(x)
         if not self._scale:
             return np.zeros(x.shape)
         out = self._network.predict(x.reshape(len(x), -1).astype(np.float32))
         return np.asarray(out, dtype=np.float64).reshape(x.shape) * self._scale
-
-    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over this many examples: forward and backward.
-
-        >>> MLP(width=128).multiply_adds(1, 2, 12)
-        18432.0
-        """
-        return 3.0 * examples * self.width * 2 * tokens * dim
-
-    def _take(self, count: int) -> None:
-        """Train on the first examples that wait."""
-        x, y = (part[:count] for part in self._waiting)
-        if not count:
-            return
-        if not self._scale:
-            self._scale = float(np.sqrt(y[:FIRST].var(axis=0).sum() / self._shape[0])) or 1.0
-        self._network.set_params(batch_size=min(self.batch, count))
-        self._network.partial_fit(x, y / np.float32(self._scale))
-        self._waiting = [part[count:] for part in self._waiting]
 
 
 @dataclass(eq=False, repr=False)
@@ -121,7 +84,7 @@ class OnlineMLP(Regressor):
     character, and as target which of the two label values was seen. So a large need is not due to attention.
 
     Parameters: hidden units, examples an update, step size, and the seed of the initial weights (an integer >= 0).
-    Deterministic: the same examples in the same calls give the same predictions.
+    Examples short of a batch wait for the next call.
 
     >>> from hardness.tokens import TokenStream, unpack
     >>> X = unpack(TokenStream(seed=1, tokens=2, dim=6).packed(0, 4000), 6)
@@ -132,44 +95,46 @@ class OnlineMLP(Regressor):
     True
     """
 
+    ranges = (("width", 1), ("batch", 1), ("rate", "(0, inf)"))
+
     width: int = 128
     batch: int = 16
     rate: float = 0.5
     random_state: int = 0
 
-    def _start(self, inputs: int) -> None:
+    def _begin(self, dim: int) -> None:
         rng = np.random.default_rng(self.random_state)
-        self.hidden_ = (rng.standard_normal((inputs, self.width)) * (2 / inputs) ** 0.5).astype(np.float32)
+        self.hidden_ = (rng.standard_normal((dim, self.width)) * (2 / dim) ** 0.5).astype(np.float32)
         self.hidden_[0] = 0  # v_0 = -1 wherever z_0 != 0: the weights of coordinate 0 are the biases
         self.out_ = (rng.standard_normal(self.width) * self.width**-0.5).astype(np.float32)
-        self.shift_ = np.float32(0)
+        self.shift_, self.n_features_in_ = np.float32(0), dim
         self.low_, self.high_, self.gate_ = np.inf, -np.inf, 0.0
-        self._v = np.empty((0, inputs), dtype=np.float32)
-        self._y = np.empty(0, dtype=np.float32)
+        self._v, self._y = np.empty((0, dim), np.float32), np.empty(0, np.float32)
 
-    def fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "OnlineMLP":
+    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Make one pass over all examples, from new initial weights; return self."""
         if hasattr(self, "hidden_"):
             del self.hidden_
         return self.partial_fit(X, Y)
 
-    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "OnlineMLP":
-        """Make one pass over tokens (n, 2, d) and outputs (n, 2, d); examples short of a batch wait for the next call.
+    def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
+        """Make one pass over tokens and outputs, both (n, 2, d).
 
         Raises `InputError` on another number of tokens, shapes that differ, tokens other than ±1, NaN and infinity.
         """
-        X = signs(X)
-        Y = outputs(Y, X)
-        if X.shape[1] != 2:
-            raise InputError(f"X must have shape (examples, 2, features), got {X.shape}")
-        informative, v = _products(X)
+        x = signs(X)
+        y = outputs(Y, x)
+        if x.shape[1] != 2:
+            raise InputError(f"X must have shape (examples, 2, features), got {x.shape}")
         if not hasattr(self, "hidden_"):
-            self._start(v.shape[1])
-        gated = Y[:, 0, 0] * X[:, 0, 0]
-        if not informative.all():
-            self.gate_ = float(gated[~informative][0])
+            self.check_options()
+            self._begin(x.shape[2])
+        open_rows, v = _products(x)
+        gated = y[:, 0, 0] * x[:, 0, 0]
+        if not open_rows.all():
+            self.gate_ = float(gated[~open_rows][0])
         if len(v):
-            seen = gated[informative]
+            seen = gated[open_rows]
             self.low_, self.high_ = min(self.low_, float(seen.min())), max(self.high_, float(seen.max()))
             target = np.where(seen > (self.low_ + self.high_) / 2, 1, -1).astype(np.float32)
             self._v, self._y = np.concatenate([self._v, v]), np.concatenate([self._y, target])
@@ -179,22 +144,8 @@ class OnlineMLP(Regressor):
         self._v, self._y = self._v[whole:], self._y[whole:]
         return self
 
-    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Return predicted outputs (n, 2, d): one of the two label values seen where z_0 != 0, else the gate value."""
-        informative, v = _products(X)
-        value = np.full(len(X), self.gate_)
-        margin = np.maximum(v @ self.hidden_, 0) @ self.out_ + self.shift_
-        value[informative] = np.where(margin > 0, self.high_, self.low_)
-        Y = np.zeros(X.shape)
-        Y[:, :, 0] = X[:, :, 0] * value[:, None]
-        return Y
-
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over this many examples, half of which move the weights.
-
-        >>> OnlineMLP(width=128).multiply_adds(2, 2, 12)
-        4992.0
-        """
+        """Return the multiply-adds of a pass over this many examples, half of which move the weights."""
         return examples / 2 * 3.0 * (dim + 1) * self.width
 
     def _step(self, v: Floats, y: Floats) -> None:
@@ -206,7 +157,17 @@ class OnlineMLP(Regressor):
         self.shift_ += pull.sum()
         self.hidden_ += v.T @ back
 
+    def _predict(self, x: NDArray[Any]) -> Array:
+        """Return one of the two label values seen where z_0 != 0, else the gate value, in column 0."""
+        open_rows, v = _products(x)
+        value = np.full(len(x), self.gate_)
+        margin = np.maximum(v @ self.hidden_, 0) @ self.out_ + self.shift_
+        value[open_rows] = np.where(margin > 0, self.high_, self.low_)
+        out = np.zeros(x.shape)
+        out[:, :, 0] = x[:, :, 0] * value[:, None]
+        return out
 
-def _products(X: NDArray[np.int8]) -> tuple[NDArray[np.bool_], Floats]:
-    open_rows = informative(X)
-    return open_rows, (X[open_rows, 0] * X[open_rows, 1]).astype(np.float32)
+
+def _products(x: NDArray[Any]) -> tuple[NDArray[np.bool_], Floats]:
+    open_rows = informative(x)
+    return open_rows, (x[open_rows, 0] * x[open_rows, 1]).astype(np.float32)

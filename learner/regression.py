@@ -8,9 +8,8 @@ head computes follows the paper's abstract and is reconstructed elsewhere: the c
 as the mean of biased heads, its size `bias` and `std` are this lab's choices, not the paper's.
 """
 
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any, Self
@@ -22,9 +21,9 @@ from hardness.attacks.cost import monomials
 from hardness.errors import InputError
 from hardness.io.fields import all_finite, number, one_of, whole
 from hardness.layer import softmax
-from hardness.scores import relative_error, root_mean_square
+from hardness.scores import relative_error
 from hardness.sq.bounds.parity import krawtchouk
-from learner.base import SOLVED, Array, FitReport, Phase, Regressor, signs, tokens
+from learner.base import MOST_HELD, SOLVED, Array, FitReport, Phase, Regressor, signs, tokens
 
 Features = NDArray[np.float32] | NDArray[np.float64]
 GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -34,7 +33,7 @@ MANY = 4096  # examples beyond which fewer monomials are made one by one
 AT_ONCE = {"monomials": 256, "heads": 64, "neurons": 1024}  # features that are made together
 
 
-class RidgeLearner(Regressor, ABC):
+class RidgeLearner(Regressor):
     """Linear regression with penalty `alpha` · tr(G)/rows; subclasses say what the features are.
 
     X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of
@@ -70,29 +69,24 @@ class RidgeLearner(Regressor, ABC):
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); return self."""
         x, y = examples(X, Y)
-        alphas = self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
-        for alpha in alphas or (None,):
+        self.check_options()
+        for alpha in np.atleast_1d(np.array(self.alpha, dtype=object)):
             number("alpha", alpha, "[0, inf)", "several are a tuple")
         rng = np.random.default_rng(self.random_state)
-        started = time.perf_counter()
         order = rng.permutation(len(x))
         x, y = x[order], y[order]
         self._shape, self.n_features_in_ = y.shape[1:], x.shape[2]
-        rows, targets = self._rows(x), y.reshape(-1, y.shape[-1] if y.ndim > 1 else 1)
-        self._solve(rows, targets, len(rows) // len(x), rng)
-        judged = self._judged.reshape(-1, *self._shape)
-        held = y[len(y) - len(judged) :]
-        error = relative_error(judged, held)
+        rows = self._rows(x)
+        judged = self._fit(rows, y.reshape(len(rows), -1), len(rows) // len(x), rng)
+        held = y[len(y) - len(judged) * len(x) // len(rows) :]
+        error = relative_error(judged.reshape(held.shape), held)
         solved = error <= SOLVED
         self.report_ = FitReport(
             status="solved" if solved else "wrong",
             reason="" if solved else f"relative error {error:.1e} on held-out examples",
             examples=len(x),
-            heads=None,
-            phases=(Phase("ridge", diagnostics=self._diagnostics()),),
-            seconds=time.perf_counter() - started,
-            test_error=root_mean_square(judged, held),
             relative_error=error,
+            phases=(Phase("ridge", diagnostics=self._diagnostics()),),
         )
         return self
 
@@ -100,18 +94,17 @@ class RidgeLearner(Regressor, ABC):
         """Return the multiply-adds of Cholesky factors of matrices (size, size), two for every alpha."""
         return 2 * np.size(self.alpha) * size**3 / 6
 
-    def _solve(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> None:
-        """Choose alpha, judge, and fit everything; `group` rows belong to an example."""
+    def _fit(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> Array:
+        """Choose alpha for every output, then fit all rows; return predictions of the last rows by a fit without them.
+
+        `group` rows belong to an example.
+        """
         n, size = len(rows), self._start(rows, rng)
         self.n_features_ = size
         primal = size is not None and size < n
         memory = 8e-9 * (n * (size or 0) + 2 * (size or 0) ** 2 if primal else 2 * n**2)
         refuse_beyond(memory, f"ridge regression on {n} rows")
-        known = (
-            np.concatenate(list(self.blocks(rows)), axis=1).astype(np.float64)
-            if primal
-            else self.gram(rows, rows)
-        )
+        known = np.hstack([*self.blocks(rows)]).astype(np.float64) if primal else self.gram(rows, rows)
 
         def fitted(alpha: float, part: slice, right: Array) -> Array:
             z = known[part] if primal else known[part, part]
@@ -121,56 +114,36 @@ class RidgeLearner(Regressor, ABC):
         def predicted(coefficients: Array, part: slice) -> Array:
             return np.asarray((known[part] if primal else known[part, : len(coefficients)]) @ coefficients)
 
-        coefficients = self._choose(targets, group, fitted, predicted)
-        if primal:
-            self.coefficients_ = coefficients
-        elif size is not None:
-            self.coefficients_ = np.concatenate(
-                [b.T @ coefficients.astype(b.dtype) for b in self.blocks(rows)]
-            )
-        else:
-            self.support_, self.coefficients_ = rows, coefficients
-
-    def _choose(
-        self,
-        targets: Array,
-        group: int,
-        fitted: Callable[[float, slice, Array], Array],
-        predicted: Callable[[Array, slice], Array],
-    ) -> Array:
-        """Set `alpha_` and `intercept_` of every output and what is judged; return the coefficients (·, outputs).
-
-        `fitted(alpha, part, right)` fits `right` on a part of the rows.
-        """
-        n, alphas = len(targets), np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        held = max(1, min(n // group // 10, 2000)) * group
+        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        held = held_rows(n, group)
         choosing = slice(n - (2 if len(alphas) > 1 else 1) * held, n - held)
-        before, judged = slice(0, choosing.start), slice(n - held, n)
+        before = slice(0, choosing.start)
         mean = targets[before].mean(axis=0) * self.centred
         tries = [fitted(alpha, before, targets[before] - mean) for alpha in alphas]
         missed = [np.sum((predicted(c, choosing) + mean - targets[choosing]) ** 2, axis=0) for c in tries]
         choice = np.argmin(missed, axis=0)
-        self._judged = mean + predicted(
-            np.sum([c * (choice == i) for i, c in enumerate(tries)], axis=0), judged
-        )
+        chosen = np.sum([c * (choice == i) for i, c in enumerate(tries)], axis=0)
         self.alpha_, self.intercept_ = alphas[choice], targets.mean(axis=0) * self.centred
-        whole = [
-            fitted(alphas[i], slice(0, n), targets - self.intercept_) * (choice == i)
-            for i in np.unique(choice)
-        ]
-        return np.asarray(np.sum(whole, axis=0))
+        everything = slice(0, n), targets - self.intercept_
+        whole = [fitted(alphas[i], *everything) * (choice == i) for i in np.unique(choice)]
+        coefficients = np.asarray(np.sum(whole, axis=0))
+        if size is None:
+            self.support_ = rows
+        elif not primal:
+            coefficients = np.concatenate([b.T @ coefficients.astype(b.dtype) for b in self.blocks(rows)])
+        self.coefficients_: Array = coefficients
+        return np.asarray(mean + predicted(chosen, slice(n - held, n)))
 
     def _diagnostics(self) -> dict[str, Any]:
         return {"alpha": self.alpha_.tolist(), "features": self.n_features_}
 
-    def predict(self, X: ArrayLike) -> Array:
+    def _predict(self, x: NDArray[Any]) -> Array:
         """Return the predicted Y of tokens (n, k, d), in the shape that was fitted."""
-        x = self._to_predict(X, "report_")
-        return self._predict(self._rows(x)).reshape(
-            x.shape if len(self._shape) == 2 else (len(x), *self._shape)
-        )
+        shape = x.shape if len(self._shape) == 2 else (len(x), *self._shape)
+        predicted: Array = self._outputs(self._rows(x)).reshape(shape)
+        return predicted
 
-    def _predict(self, rows: Array) -> Array:
+    def _outputs(self, rows: Array) -> Array:
         out = np.tile(self.intercept_, (len(rows), 1))
         if self.n_features_ is None:
             return out + self.gram(rows, self.support_) @ self.coefficients_
@@ -185,6 +158,7 @@ class RidgeLearner(Regressor, ABC):
         return 0
 
     def _rows(self, x: Array) -> Array:
+        """Return what an output is read at: x, or for Y (n, k, d) x with every token in the query's place."""
         if len(self._shape) < 2:
             return x
         place = self._asking(x.shape[1])
@@ -192,6 +166,11 @@ class RidgeLearner(Regressor, ABC):
         for a, row in enumerate(order):
             row[[a, place]] = row[[place, a]]
         return x[:, order].reshape(-1, *x.shape[1:])
+
+
+def held_rows(rows: int, group: int) -> int:
+    """Return how many of the rows, `group` of them an example, are held out: a tenth of the examples."""
+    return max(1, min(rows // group // 10, MOST_HELD)) * group
 
 
 def solve(gram: Array, right: Array, ridge: float) -> Array:
@@ -209,13 +188,7 @@ def solve(gram: Array, right: Array, ridge: float) -> Array:
 
 
 def refuse_beyond(least_gb: float, what: str) -> None:
-    """Raise `InputError` with the predicted size of a job that is larger than `MEMORY_GB`.
-
-    >>> refuse_beyond(17.2, "a fit")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: a fit needs about 17.2 GB, and may take 5: give fewer examples
-    """
+    """Raise `InputError` with the predicted size of a job that is larger than `MEMORY_GB`."""
     if least_gb > MEMORY_GB:
         raise InputError(
             f"{what} needs about {least_gb:.1f} GB, and may take {MEMORY_GB:g}: give fewer examples"
@@ -223,11 +196,7 @@ def refuse_beyond(least_gb: float, what: str) -> None:
 
 
 def row_blocks(rows: int, width: int) -> Iterator[slice]:
-    """Yield slices of `rows` such that a temporary of `width` columns has at most `BLOCK` entries.
-
-    >>> [s.stop for s in row_blocks(10, BLOCK // 4)]
-    [4, 8, 10]
-    """
+    """Yield slices of `rows` such that a temporary of `width` columns has at most `BLOCK` entries."""
     step = max(1, BLOCK // max(1, width))
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
@@ -260,6 +229,7 @@ class LowDegree(RidgeLearner):
     """
 
     centred = False  # the constant is a monomial
+    ranges = (("degree", 0),)
 
     degree: int = 3
     _: KW_ONLY
@@ -267,18 +237,13 @@ class LowDegree(RidgeLearner):
     random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return about what the kernel costs: all distances, and the factors.
-
-        >>> round(LowDegree(3).multiply_adds(1000, 2, 12) / 1e9, 2)
-        2.02
-        """
+        """Return about what the kernel costs: all distances, and the factors."""
         return float(examples) ** 2 * tokens * dim + self._solving(examples)
 
     def _rows(self, x: Array) -> Array:
         return x  # no symmetry is assumed, so every entry of Y has monomials of its own
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
-        whole("degree", self.degree, 0)
         signs(X)  # monomials are those of signs
         bits = X.shape[1] * X.shape[2]
         self._by_distance = krawtchouk_sums(bits, self.degree)
@@ -300,16 +265,9 @@ class LowDegree(RidgeLearner):
             np.take(self._by_distance, distance, out=gram[rows])
         return gram
 
-    def _solve(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> None:
-        super()._solve(rows, targets.reshape(len(rows), -1), 1, rng)
-
 
 def krawtchouk_sums(bits: int, degree: int) -> Array:
-    """Return Σ of x_T z_T over all sets |T| <= degree, by the Hamming distance 0..bits of x and z: Σ_j K_j.
-
-    >>> krawtchouk_sums(3, 1)
-    array([ 4.,  2.,  0., -2.])
-    """
+    """Return Σ of x_T z_T over all sets |T| <= degree, by the Hamming distance 0..bits of x and z: Σ_j K_j."""
     of_sizes = zip(*(krawtchouk(bits, size) for size in range(degree + 1)), strict=True)
     return np.array([float(sum(values)) for values in of_sizes])
 
@@ -353,11 +311,7 @@ class RandomFeatureAttention(_Scaled):
     random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
-        """Return about what a fit of Y (n, k, d) costs: features, their inner products, the factors.
-
-        >>> round(RandomFeatureAttention(1000).multiply_adds(1000, 2, 12) / 1e9, 1)
-        42.4
-        """
+        """Return about what a fit of Y (n, k, d) costs: features, their inner products, the factors."""
         if self.n_heads is None:
             return None
         rows, wide = float(examples * tokens), dim + self.augment
@@ -368,8 +322,7 @@ class RandomFeatureAttention(_Scaled):
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
-        if self.keys not in ("all", "others") or (self.keys == "others" and X.shape[1] < 2):
-            raise InputError(f"keys must be 'all' or (with two tokens or more) 'others', got {self.keys!r}")
+        one_of("keys", self.keys, ("all", "others"))
         one_of("activation", self.activation, ("relu", "softmax"))
         if self.n_heads is None:
             if self.bias or self.activation != "relu":
@@ -384,17 +337,17 @@ class RandomFeatureAttention(_Scaled):
         self.heads_ = (mean + self.std * rng.normal(size=(self.n_heads, wide, wide))).astype(np.float32)
         return int(self.n_heads * wide)
 
+    @property
+    def _first(self) -> int:
+        return 0 if self.keys == "all" else 1
+
     def _tokens(self, X: Array) -> Array:
         x = self._scaled(X)
         return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2) if self.augment else x
 
-    def _asked(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Return the keys (n, N, d) of tokens x."""
-        return x if self.keys == "all" else x[:, 1:]
-
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
         x = self._tokens(X).astype(np.float32)
-        keys, (n, _, d) = self._asked(x), x.shape
+        keys, (n, _, d) = x[:, self._first :], x.shape
         for start in range(0, len(self.heads_), AT_ONCE["heads"]):
             heads = self.heads_[start : start + AT_ONCE["heads"]].transpose(1, 0, 2).reshape(d, -1)
             scores = (x[:, 0] @ heads).reshape(n, -1, d) @ keys.transpose(0, 2, 1)
@@ -410,7 +363,7 @@ class RandomFeatureAttention(_Scaled):
         x, z = self._tokens(X), self._tokens(Z)
         gram = np.empty((len(x), len(z)))
         for rows in row_blocks(len(x), len(z)):
-            gram[rows] = _head_kernel(x[rows, 0], self._asked(x[rows]), z[:, 0], self._asked(z))
+            gram[rows] = _head_kernel(x[rows, 0], x[rows, self._first :], z[:, 0], z[:, self._first :])
         return self.std**2 * gram
 
 
@@ -418,9 +371,6 @@ def arc_cosine(cosine: Array) -> Array:
     """Return J(θ) = (sin θ + (π − θ) cos θ) / 2π = E relu(<w,u>) relu(<w,v>) for unit u, v at angle θ and normal w.
 
     As a power series in cos θ it has no odd degree from 3 on: un-augmented heads miss those.
-
-    >>> arc_cosine(np.array([1.0, 0.0])).round(6)
-    array([0.5     , 0.159155])
     """
     c = np.clip(cosine, -1, 1)
     return np.asarray((np.sqrt(1 - c * c) + (np.pi - np.arccos(c)) * c) / (2 * np.pi))
@@ -454,6 +404,8 @@ class RandomFeatureMLP(_Scaled):
     True
     """
 
+    ranges = (("width", 1),)
+
     width: int = 1000
     _: KW_ONLY
     alpha: float | tuple[float, ...] = GRID
@@ -461,7 +413,6 @@ class RandomFeatureMLP(_Scaled):
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
-        whole("width", self.width, 1)
         inputs = X.shape[1] * X.shape[2] + 1
         refuse_beyond(4e-9 * self.width * inputs, f"{self.width} neurons")
         self.neurons_ = rng.normal(size=(inputs, self.width)).astype(np.float32)

@@ -127,9 +127,8 @@ def _phases(phases: list[dict[str, Any]], verbose: bool) -> Iterator[str]:
         name, numbers = phase["name"], _numbers(phase["diagnostics"])
         if name.split()[-1].isdecimal() and not verbose and i != last[name.partition(" ")[0]]:
             continue
-        sentence = "; ".join(part for part in (phase.get("line", ""), phase["reason"]) if part)
-        yield f"{name:22} {phase['verdict']:8} {sentence or numbers}"
-        if verbose and sentence:
+        yield f"{name:22} {phase['verdict']:8} {phase['reason'] or numbers}"
+        if verbose and phase["reason"]:
             yield f"{'':31} {numbers}"
 
 

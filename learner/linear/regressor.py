@@ -11,7 +11,7 @@ from hardness.errors import InputError
 from learner.base import Array, tokens
 from learner.linear.certificate import Certificate, Span, certificate
 from learner.linear.features import feature_count, features, kernel, weights
-from learner.regression import RidgeLearner, refuse_beyond
+from learner.regression import RidgeLearner, held_rows, refuse_beyond
 
 Indices = NDArray[np.intp]
 INSIDE = 1e-8  # share of an input's features outside the span up to which its prediction is certified
@@ -56,11 +56,7 @@ class LinearAttention(RidgeLearner):
     random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return about what a fit of Y (n, k, d) costs: kernel and factors, or, exactly, two pivoted factorisations.
-
-        >>> [round(LinearAttention(alpha=a).multiply_adds(1000, 2, 12) / 1e9, 1) for a in (0.0, 1e-6)]
-        [54.3, 3.1]
-        """
+        """Return about what a fit of Y (n, k, d) costs: kernel and factors, or, exactly, two pivoted factorisations."""
         groups = len(self._groups(tokens))
         size, rows = groups * feature_count(dim), examples * tokens
         if self.alpha != 0 or size > 4 * rows:
@@ -94,17 +90,17 @@ class LinearAttention(RidgeLearner):
                 gram += kernel(x, q, z, p) / len(group) / len(other)
         return gram
 
-    def _solve(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> None:
+    def _fit(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> Array:
         if self.alpha != 0:
-            super()._solve(rows, targets, group, rng)
-            return
+            return super()._fit(rows, targets, group, rng)
         self.alpha_, self.intercept_ = np.zeros((2, targets.shape[1]))
-        kept = len(rows) - max(1, min(len(rows) // group // 10, 2000)) * group
+        kept = len(rows) - held_rows(len(rows), group)
         self.components_ = list(self._split(rows[:kept], targets[:kept]))
-        self._judged = self._predict(rows[kept:])
+        judged = self._outputs(rows[kept:])
         self.components_ = list(self._split(rows, targets))
         self.rank_ = sum(part.span.basis.shape[1] for part in self.components_)
         self.n_features_ = len(self._groups(rows.shape[1])) * feature_count(rows.shape[2])
+        return judged
 
     def _diagnostics(self) -> dict[str, Any]:
         return super()._diagnostics() | ({"rank": self.rank_} if self.alpha == 0 else {})
@@ -170,9 +166,9 @@ class LinearAttention(RidgeLearner):
             if len(touched):
                 yield touched, part, self._coordinates(part, rows[touched])
 
-    def _predict(self, rows: Array) -> Array:
+    def _outputs(self, rows: Array) -> Array:
         if self.alpha != 0:
-            return super()._predict(rows)
+            return super()._outputs(rows)
         out = np.zeros((len(rows), len(self.intercept_)))
         for touched, part, coordinates in self._touched(rows):
             out[touched] += coordinates @ part.span.solution

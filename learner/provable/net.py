@@ -1,8 +1,6 @@
 """Phase 6: the Θᵢ inside the affine hull, Θᵢ = Θ̂ + |Θ̂| Σ_q c_iq D_q, and W by least squares for each guess."""
 
 from dataclasses import dataclass
-from itertools import combinations, islice
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +9,6 @@ from learner.provable.sculpt import Hull
 from learner.varpro import Move, Point, Steps, levenberg_marquardt, project
 
 Array = NDArray[np.float64]
-BATCH = 500  # guesses that are solved together
 
 
 @dataclass(frozen=True)
@@ -45,49 +42,6 @@ def multi_start(
             break
     ends.sort(key=lambda end: end[0])
     return problem.net(ends[0][1], tuple(r for r, _ in ends), len(ends))
-
-
-def points(heads: int, limit: int) -> int:
-    """The odd number of grid points an axis (at most 129) whose net has no more than `limit` guesses; 0 if none has.
-
-    >>> points(2, 1000), points(3, 100_000), points(4, 100_000)
-    (45, 9, 0)
-    """
-    return next((g for g in range(129, 4, -2) if comb(g ** (heads - 1), heads) <= limit), 0)
-
-
-def explicit(X: Array, Y: Array, hull: Hull, heads: int, grid: int, reach: float = 2.0) -> Net:
-    """The paper's ε-net: every set of m points of the grid [−reach, reach]^(m−1); the best on held-out rows wins.
-
-    The number of guesses, C(grid^(m−1), m), is the exponential in m that the theorem pays.
-    """
-    axis = np.linspace(-reach, reach, grid)
-    c = np.stack(np.meshgrid(*[axis] * (heads - 1), indexing="ij"), axis=-1).reshape(-1, heads - 1)
-    fit = len(X) * 2 // 3
-    problem, check = _Coordinates(X[:fit], Y[:fit], hull), _Coordinates(X[fit:], Y[fit:], hull)
-    train, test = (part.features(part.patterns(c)) for part in (problem, check))  # (rows, points, d)
-    d = X.shape[2]
-    gram = np.einsum("rpa,rqb->pqab", train, train, optimize=True)
-    cross = np.einsum("rpa,rb->pab", train, problem.Y, optimize=True)
-    test_gram = np.einsum("rpa,rqb->pqab", test, test, optimize=True)
-    test_cross = np.einsum("rpa,rb->pab", test, check.Y, optimize=True)
-    best, best_loss, visited = (0,) * heads, np.inf, 0
-    guesses = combinations(range(len(c)), heads)
-    while batch := list(islice(guesses, BATCH)):
-        index = np.array(batch)
-        pick = index[:, :, None], index[:, None]
-        G = gram[pick].transpose(0, 1, 3, 2, 4).reshape(len(batch), heads * d, -1)
-        # Where patterns are saturated two points of the grid give the same features.
-        ridge = 1e-12 * np.einsum("gii->g", G)[:, None, None] * np.eye(heads * d)
-        W = np.linalg.solve(G + ridge, cross[index].reshape(len(batch), heads * d, d))
-        T = test_gram[pick].transpose(0, 1, 3, 2, 4).reshape(G.shape)
-        # |Y − T W|² without |Y|², which all guesses share: no row is touched again for a guess.
-        losses = np.einsum("gac,gac->g", W, T @ W - 2 * test_cross[index].reshape(W.shape))
-        visited += len(batch)
-        if losses.min() < best_loss:
-            best, best_loss = batch[int(losses.argmin())], float(losses.min())
-    residual = problem.evaluate(c[list(best)]).residual
-    return problem.net(c[list(best)], (residual,), visited)
 
 
 class _Coordinates:

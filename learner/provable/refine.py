@@ -5,47 +5,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from learner.provable.rows import Best, Rows
+from learner.provable.rows import Best, chunks
 from learner.provable.sculpt import Hull
 from learner.varpro import attend
 
 Array = NDArray[np.float64]
-Refined = tuple[Array, dict[str, Any]]  # Ŵ (d, d), and the numbers of the phase
 
 
-def agreement_rows(rows: Rows, examples: int, hull: Hull) -> Refined:
-    """Least squares Y_a ≈ p_a X Ŵ on the rows where patterns along the hull differ least (the default).
+def agreement_rows(X: Array, Y: Array, hull: Hull) -> tuple[Array, dict[str, Any]]:
+    """Return Ŵ (d, d) by least squares on the rows where patterns along the hull differ least, and its numbers.
 
-    p is the pattern of the point of least norm. The choice of rows does not look at Y. One-sparse rows are among
-    them: there the patterns do not move at all.
+    The fit is Y_a ≈ p_a X Ŵ, and p is the pattern of the point of least norm. The choice of rows does not look at Y.
+    One-sparse rows are among them: there the patterns do not move at all.
     """
-    best = Best(max(20 * rows.dim, 400))
-    for X, Y in rows.upto(examples):
-        best.add(disagreement(X, hull), X, Y)
-    h, X, a, y = best.rows()
+    best = Best(max(20 * X.shape[2], 400))
+    for part, labels in chunks(X, Y):
+        best.add(disagreement(part, hull), part, labels)
+    h, x, a, y = best.rows()
     # An offset in the weight: rows of equal tokens have h = 0 and would outweigh all others.
     # It multiplies rows, so a squared error counts (h + …)^(−1/2): milder than 1/h, by which few rows would decide.
     weight = (h + 0.1 * h[-1] + 1e-300) ** -0.25
-    Z = attend(X, hull.theta[None])[1].reshape(X.shape)[np.arange(len(X)), a.astype(np.intp)]
-    return _solve(Z, y, weight, float(h[-1]))
-
-
-def sparse_rows(rows: Rows, examples: int, hull: Hull) -> Refined:
-    """The literal phase 3: least squares Y_a ≈ x_b Ŵ on the 20 d rows of widest margin. Its error is e^(−margin)."""
-    best = Best(20 * rows.dim)
-    for X, Y in rows.upto(examples):
-        scores = ((X.reshape(-1, rows.dim) @ hull.theta).reshape(X.shape) @ X.transpose(0, 2, 1)).reshape(
-            -1, X.shape[1]
-        )
-        top = np.sort(scores, axis=1)[:, -2:]
-        best.add(
-            top[:, 0] - top[:, 1],
-            X,
-            Y,
-            np.take_along_axis(X, scores.argmax(axis=1).reshape(*X.shape[:2], 1), 1),
-        )
-    margin, _, _, y, chosen = best.rows()
-    return _solve(chosen, y, np.ones(len(y)), float(np.exp(margin[-1])))
+    Z = attend(x, hull.theta[None])[1].reshape(x.shape)[np.arange(len(x)), a.astype(np.intp)]
+    w = np.asarray(np.linalg.lstsq(Z * weight[:, None], y * weight[:, None])[0], dtype=np.float64)
+    residual = float(np.linalg.norm(y - Z @ w) / (np.linalg.norm(y) or 1.0))
+    return w, {"rows": len(Z), "disagreement": float(h[-1]), "residual": residual}
 
 
 def disagreement(X: Array, hull: Hull) -> Array:
@@ -67,9 +50,3 @@ def disagreement(X: Array, hull: Hull) -> Array:
         dP = P * (S[:, :, q] - (P * S[:, :, q]).sum(axis=-1, keepdims=True))
         h += np.einsum("nab,nab->na", dP @ gram, dP)
     return np.maximum(h, 0.0).ravel()
-
-
-def _solve(Z: Array, Y: Array, weight: Array, worst: float) -> Refined:
-    w = np.asarray(np.linalg.lstsq(Z * weight[:, None], Y * weight[:, None])[0], dtype=np.float64)
-    residual = float(np.linalg.norm(Y - Z @ w) / (np.linalg.norm(Y) or 1.0))
-    return w, {"rows": len(Z), "disagreement": worst, "residual": residual}

@@ -1,57 +1,19 @@
-"""Examples in blocks that need not stand in memory at once, and the few rows of them that a phase keeps."""
+"""Examples without copies, and the few rows of them that a phase keeps."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Block = tuple[Array, Array]
 CHUNK = 2000  # examples that a phase looks at together: what it makes of them stays in cache
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Examples X and Y (·, k, d) that `blocks()` yields anew at each call: `count` of them, after `skip` held-out ones.
-
-    >>> X = np.random.default_rng(0).choice([-1.0, 1.0], size=(5, 4, 8))
-    >>> [x.shape for x, _ in Rows.of(X, X).upto(3)]
-    [(3, 4, 8)]
-    """
-
-    blocks: Callable[[], Iterable[tuple[ArrayLike, ArrayLike]]]
-    count: int
-    tokens: int
-    dim: int
-    skip: int = 0
-
-    @classmethod
-    def of(cls, X: Array, Y: Array) -> "Rows":
-        """Examples that stand in memory, one of each ±X."""
-        x, y = canonical(X, Y)
-        return cls(lambda: [(x, y)], len(x), x.shape[1], x.shape[2])
-
-    def upto(self, count: int) -> Iterator[Block]:
-        """The first `count` examples, at most `CHUNK` at a time, as float64."""
-        skip, left = self.skip, min(count, self.count)
-        for X, Y in self.blocks():
-            x, y = np.asarray(X)[skip:], np.asarray(Y)[skip:]
-            skip = max(0, skip - len(np.asarray(X)))
-            for start in range(0, min(len(x), left), CHUNK):
-                part = slice(start, min(start + CHUNK, left))
-                yield (
-                    np.ascontiguousarray(x[part], dtype=np.float64),
-                    np.ascontiguousarray(y[part], dtype=np.float64),
-                )
-            left -= min(len(x), left)
-            if not left:
-                return
-
-    def sample(self, count: int) -> Block:
-        """The first `count` examples, in memory."""
-        x, y = zip(*self.upto(count), strict=True)
-        return np.concatenate(x), np.concatenate(y)
+def chunks(X: Array, Y: Array) -> Iterator[Block]:
+    """Yield the examples X and Y (n, k, d), at most `CHUNK` at a time."""
+    for start in range(0, len(X), CHUNK):
+        yield X[start : start + CHUNK], Y[start : start + CHUNK]
 
 
 def canonical(X: Array, Y: Array) -> Block:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from learner.provable.rows import Best, Rows
+from learner.provable.rows import Best, chunks
 
 Array = NDArray[np.float64]
 KEPT = 4  # times as many certificates as a hull wants, for those whose best lack rank
@@ -79,18 +79,19 @@ class Hull:
         return "weak" if self.gap >= 2 else "poor" if self.gap >= LEAST_GAP else "failed"
 
 
-def gather(rows: Rows, examples: int, w: Array, count: int) -> Certificates:
-    """The `count` distinct rows of least tolerance among the first `examples`, given Ŵ (d, d)."""
-    best, seen, finite = Best(count), 0, 0
-    for X, Y in rows.upto(examples):
-        p, eta = certify(X, Y, w)
-        seen, finite = seen + len(eta), finite + int(np.isfinite(eta).sum())
-        best.add(eta, X, p)
+def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
+    """The `count` distinct rows of least tolerance among examples X and Y (n, k, d), given Ŵ (d, d)."""
+    _, k, d = X.shape
+    best, finite = Best(count), 0
+    for x, y in chunks(X, Y):
+        p, eta = certify(x, y, w)
+        finite += int(np.isfinite(eta).sum())
+        best.add(eta, x, p)
     kept = best.rows()
     if not len(kept[0]):
-        kept = np.zeros(0), np.zeros((0, rows.tokens, rows.dim)), np.zeros(0), np.zeros((0, rows.tokens))
-    eta, X, a, p = kept
-    return Certificates(X, a.astype(np.intp), p, eta, seen, finite)
+        kept = np.zeros(0), np.zeros((0, k, d)), np.zeros(0), np.zeros((0, k))
+    eta, examples, a, p = kept
+    return Certificates(examples, a.astype(np.intp), p, eta, len(X) * k, finite)
 
 
 def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:

@@ -47,20 +47,6 @@ def test_informative_rows_are_those_of_the_examples(family):
     assert rows.X.gate == pytest.approx(again.X.gate, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        build("rounding", {"dim": 6, "modulus": 5, "levels": 2, "gadget": "dot"}),
-        build("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}),
-        build("nested", {"dim": 8, "size": 3, "block": 1}),
-    ],
-    ids=repr,
-)
-def test_families_of_another_form_have_no_informative_rows(family):
-    with pytest.raises(InputError, match=r"no function of the bits|in column 0 alone"):
-        Instance.generate(family, seed=0).informative(10, 0)
-
-
 RULES = [
     Rule(0.03, output_rate=0.1, l1=0.03, beta1=0.0, beta2=0.99),
     Rule(0.01, l1=0.03, clip=0.5),
@@ -105,6 +91,7 @@ with threadpool_limits(int(sys.argv[1])):
 """
 
 
+@pytest.mark.slow  # it compiles everything anew
 def test_a_process_that_compiles_and_one_that_loads_the_cache_give_the_same_bits(tmp_path):
     """Whatever the number of threads that BLAS is allowed elsewhere."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

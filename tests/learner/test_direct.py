@@ -74,26 +74,19 @@ def test_direct_solves_fresh_layers(
     assert relative_error(learner.predict(X), Y) <= tolerance
 
 
-@pytest.mark.parametrize(
-    ("needed", "given", "k", "words"),
-    [
-        (3, 2, 2, "3 heads were needed, 2 were given"),
-        *((2, 4, k, "2 heads suffice, 4 were given") for k in (2, 3)),
-    ],
-)
-def test_direct_says_how_many_heads_there_are(needed: int, given: int, k: int, words: str) -> None:
+@pytest.mark.parametrize(("needed", "given", "k"), [(3, 2, 2), (2, 4, 2), (2, 4, 3)])
+def test_direct_says_how_many_heads_there_are(needed: int, given: int, k: int) -> None:
     """It adds a head where one is needed, and keeps none that is not (learner 9 (8))."""
     report = Direct(heads=given, random_state=0).fit(*examples(teacher(needed, 8, 7), 1500, k, 7)).report_
-    assert (report.status, report.heads, report.phases[-1].reason) == ("solved", needed, words)
+    assert (report.status, report.heads) == ("solved", needed)
 
 
 def test_too_few_examples_are_not_blamed_on_the_heads() -> None:
     """Learner 9 (8): near the counting floor, spare heads fitted anything and were said to be needed."""
     data = examples(teacher(6, 12, 0), 88, 2, 0)
     report = Direct(heads=6, starts=1, iterations=100, random_state=0).fit(*data).report_
-    assert "heads were needed" not in " ".join(p.reason for p in report.phases)
-    assert (report.status, report.heads) != ("solved", 6)
-    assert "give" in report.reason
+    assert report.status != "solved"
+    assert report.heads is None
 
 
 @pytest.mark.parametrize("kind", [Direct, JointLBFGS])

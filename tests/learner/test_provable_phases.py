@@ -1,4 +1,4 @@
-"""Each phase against what is known of a teacher: certificates, hull, refinement, body, net."""
+"""Each phase against what is known of a teacher: certificates, refinement, net."""
 
 from itertools import product
 
@@ -7,10 +7,8 @@ import pytest
 from learner_teachers import examples, teacher
 
 from hardness.layer import MultiHeadAttention
-from hardness.sq.averages import Estimate
 from learner.provable import crude, net, refine, sculpt
-from learner.provable.body import Body, body_hull
-from learner.provable.rows import Best, Rows, canonical
+from learner.provable.rows import Best, canonical
 
 
 def test_canonical_keeps_one_of_each_pair_and_its_label() -> None:
@@ -79,40 +77,6 @@ def test_certificates_bound_the_error_of_the_mean_head() -> None:
         assert 2 < single < 3 * 2 * 7**0.5
 
 
-def test_sparse_rows_read_off_a_saturated_head() -> None:
-    layer = teacher(1, 8, 7, tau=12)
-    X, Y = examples(layer, 20_000, 2, 7)
-    hull = sculpt.Hull(layer.theta[0], np.zeros((0, 8, 8)), np.ones(64), 64, None, 0.0)
-    assert np.allclose(refine.sparse_rows(Rows.of(X, Y), 20_000, hull)[0], layer.w[0], atol=1e-4)
-    assert np.allclose(refine.agreement_rows(Rows.of(X, Y), 20_000, hull)[0], layer.w[0], atol=1e-10)
-
-
-def test_body_answers_width_and_least_norm() -> None:
-    """{|t_0 - 3| <= 1, |t_1| <= 5, |t_j| <= 0.1}: longest along axis 1, nearest to the origin at (2, 0, …)."""
-    body = Body(np.eye(4), np.array([3.0, 0, 0, 0]), np.array([1, 5, 0.1, 0.1]), 1.0)
-    low, high = body.extremes(np.array([0.0, 1, 0, 0]))
-    assert (low[1], high[1]) == pytest.approx((-5, 5))
-    assert body.least_norm() == pytest.approx([2, 0, 0, 0], abs=1e-9)
-
-
-def test_body_is_inflated_until_it_holds_a_point() -> None:
-    body = Body.of(sculpt.Constraints(np.ones((2, 1)), np.array([0.0, 4.0]), np.array([1.0, 1.0])))
-    assert body.inflation == pytest.approx(4)  # s = 2 touches, and K is taken at 2s
-
-
-def test_span_by_widths_agrees_with_span_by_eigenvectors() -> None:
-    layer = teacher(2, 4, 8, tau=1)
-    X, Y = examples(layer, 20_000, 3, 8)
-    system = sculpt.constraints(sculpt.gather(Rows.of(X, Y), 20_000, layer.w.sum(axis=0), 60), 60)
-    hull = sculpt.least_squares_hull(system, 2, 4)
-    other, seen = body_hull(Body.of(system), hull, np.random.default_rng(0))
-    # The sine of their angle is below .3
-    assert abs(np.vdot(other.directions, hull.directions)) > (1 - 0.3**2) ** 0.5
-    assert seen["widths"][0] > 1.5 * seen["widths"][1]
-    errors = [Estimate("", hull=(h.theta, h.directions)).error(layer, 2)[1] for h in (other, hull)]
-    assert errors[0] < 2 * errors[1] + 0.1
-
-
 def exact_hull(layer: MultiHeadAttention) -> sculpt.Hull:
     difference = (layer.theta[1:] - layer.theta[0]).reshape(layer.heads - 1, layer.dim**2)
     basis = np.linalg.qr(difference.T)[0].T
@@ -120,16 +84,6 @@ def exact_hull(layer: MultiHeadAttention) -> sculpt.Hull:
     base = base - basis.T @ (basis @ base)
     d = layer.dim
     return sculpt.Hull(base.reshape(d, d), basis.reshape(-1, d, d), np.ones(d * d), d * d, 9.0, 0.0)
-
-
-def test_explicit_net_improves_with_its_step() -> None:
-    layer = teacher(2, 8, 10)
-    X, Y = examples(layer, 600, 2, 10)
-    visits = [net.explicit(X, Y, exact_hull(layer), 2, grid) for grid in (5, 33, 129)]
-    assert [each.visited for each in visits[:2]] == [10, 528]
-    errors = [each.residuals[0] for each in visits]
-    assert errors[1] <= min(errors[0], 0.05)
-    assert errors[2] < 0.02
 
 
 def test_net_jacobian_matches_finite_differences() -> None:

@@ -1,7 +1,5 @@
 """The six phases end to end: accuracy on nice layers, refusal elsewhere, and honesty."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from learner_teachers import examples, teacher
@@ -60,16 +58,6 @@ def test_the_phases_alone_reach_the_specified_error(m: int, bound: float) -> Non
     reports = [fit(teacher(m, 16, 5000 + s), 300_000, 2, s, polish=False) for s in range(10)]
     assert all(r.certified for r in reports)
     assert np.median([net_error(r) for r in reports]) <= bound
-
-
-@pytest.mark.parametrize("m", [1, 2])
-def test_paper_mode_walks_the_literal_phases(m: int) -> None:
-    report = fit(teacher(m, 8, 40, tau=6), 8000, 2, 0, mode="paper", polish=False)
-    names = [p.name for p in report.phases]
-    assert phase(report, "crude").diagnostics["estimator"] == "crude"
-    assert names.count("sculpt 1") == names.count("sculpt 2") == 1
-    assert report.certified_error is not None  # learner 9 (3): with one head it crashed
-    assert m == 1 or phase(report, "net").diagnostics["guesses"] == 8256
 
 
 PARITIES = [Parity(dim=m + 2 if m > 6 else 8, heads=m) for m in range(2, 13)]
@@ -167,20 +155,6 @@ def test_two_verdicts_where_the_span_fails() -> None:
     assert certified_error(report) < 1e-6
     assert report.polished_error is not None
     assert report.polished_error < 1e-6
-
-
-def test_streamed_examples_give_what_the_same_in_memory_give() -> None:
-    """Phases alone; in memory a tenth is held out first, so the layers are near, not equal."""
-    layer = teacher(2, 8, 7)
-    X, Y = examples(layer, 20_000, 2, 7)
-
-    def blocks() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for start in range(0, 20_000, 3000):
-            yield X[start : start + 3000].astype(np.int8), Y[start : start + 3000]
-
-    learner = Provable(heads=2, polish=False, random_state=0)
-    for fitted in (learner.fit_blocks(blocks, 20_000), learner.fit(X, Y)):
-        assert net_error(fitted.report_) < 1e-2
 
 
 @pytest.mark.parametrize("law", ["gaussian", pytest.param("uniform", marks=pytest.mark.slow)])

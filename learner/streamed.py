@@ -1,0 +1,77 @@
+"""Learners that see examples once, in the order given, some at a time."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hardness.errors import InputError
+from learner.base import Array, Regressor, outputs, tokens
+
+FIRST = 1024  # examples that set the scale of the labels before the first step
+
+
+class Streamed(Regressor):
+    """Takes steps by batches, after the first 1024 examples have fixed the scale of the labels.
+
+    `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
+    give the same weights in whatever pieces they come.
+    """
+
+    batch: int
+
+    def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
+        """Learn from examples X and Y, both (n, k, d), in the order given; raises `InputError` on others."""
+        x = self._read(X)
+        y = outputs(Y, x)
+        if not hasattr(self, "_shape"):
+            self.check_options()
+            self._shape, self.n_features_in_ = x.shape[1:], x.shape[2]
+            self._scale, self._x, self._y = 0.0, x[:0], y[:0]
+            self._begin()
+        self._require_shape(x)
+        self._x, self._y = np.concatenate([self._x, x]), np.concatenate([self._y, y])
+        if self._scale or len(self._x) >= max(FIRST, self.batch):
+            self._take(self.batch)
+        return self
+
+    def _one_pass(self, X: ArrayLike, Y: ArrayLike) -> None:
+        """Start anew and learn from all examples, the last ones in a batch of their own."""
+        if hasattr(self, "_shape"):
+            del self._shape
+        self.partial_fit(X, Y)
+        self._take(self.batch)
+        self._take(len(self._x))
+
+    def _take(self, batch: int) -> None:
+        """Train on as many whole batches as wait."""
+        count = len(self._x) // batch * batch if batch else 0
+        if not count:
+            return
+        if not self._scale:
+            # Fixed from here on: a scale that went on adapting would change what a step of Adam means.
+            self._scale = self._scale_of(self._y[: max(FIRST, self.batch)])
+        self._train(self._x[:count], self._y[:count], batch)
+        self._x, self._y = self._x[count:], self._y[count:]
+
+    def _require_shape(self, x: NDArray[Any]) -> None:
+        if x.shape[1:] != self._shape:
+            raise InputError(
+                f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}"
+            )
+
+    def _read(self, X: ArrayLike) -> NDArray[Any]:
+        return tokens(X)
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Draw the weights for tokens of `_shape`."""
+
+    @abstractmethod
+    def _scale_of(self, y: Array) -> float:
+        """Return the scale that the first labels (n, k, d) ask for, not 0."""
+
+    @abstractmethod
+    def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:
+        """Make an update a batch of examples x and y, (n, k, d)."""
