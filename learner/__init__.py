@@ -26,25 +26,18 @@ if TYPE_CHECKING:
     from learner.regression import RandomFeatureAttention as RandomFeatureAttention
     from learner.regression import RandomFeatureMLP as RandomFeatureMLP
     from learner.student import Student as Student
-    from learner.student import TorchStudent as TorchStudent
 
-_HOMES = {
-    "Adam": "learner.direct",
-    "Diagonal": "learner.diagonal",
-    "Direct": "learner.direct",
-    "FitReport": "learner.base",
-    "JointLBFGS": "learner.direct",
-    "Learner": "learner.base",
-    "LinearAttention": "learner.linear.regressor",
-    "LowDegree": "learner.regression",
-    "MLP": "learner.networks",
-    "OnlineMLP": "learner.networks",
-    "Provable": "learner.provable.pipeline",
-    "RandomFeatureAttention": "learner.regression",
-    "RandomFeatureMLP": "learner.regression",
-    "Student": "learner.student",
-    "TorchStudent": "learner.student",
+_MODULES = {
+    "base": "FitReport Learner",
+    "diagonal": "Diagonal",
+    "direct": "Adam Direct JointLBFGS",
+    "linear.regressor": "LinearAttention",
+    "networks": "MLP OnlineMLP",
+    "provable.pipeline": "Provable",
+    "regression": "LowDegree RandomFeatureAttention RandomFeatureMLP",
+    "student": "Student",
 }
+_HOMES = {name: f"learner.{module}" for module, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(_HOMES)
 
 

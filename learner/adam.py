@@ -17,7 +17,6 @@ class Pace(NamedTuple):
     rate: float
     beta1: float = 0.9
     beta2: float = 0.999
-    epsilon: float = EPSILON
     decay: float = 0.0
 
 
@@ -34,7 +33,7 @@ def update(
     root = np.sqrt(1 - unseen[1])
     part, tiny = number(share), number(TINY)
     slow, slower, kept = number(1 - pace.beta1), number(1 - pace.beta2), number(1 - pace.rate * pace.decay)
-    factor, least = number(pace.rate * root / (1 - unseen[0])), number(pace.epsilon * root)
+    factor, least = number(pace.rate * root / (1 - unseen[0])), number(EPSILON * root)
     if pace.beta1 == 0:  # the mean is the gradient
         for i in range(parameter.size):
             g = gradient[i] * part
@@ -49,26 +48,17 @@ def update(
 
 
 class Adam:
-    """Changes `parameters`, contiguous arrays of any shapes, in place.
+    """Changes `parameters`, contiguous arrays of any shapes, in place."""
 
-    >>> x = np.array([3.0, -2.0])
-    >>> adam = Adam([x])
-    >>> for _ in range(200):
-    ...     adam.step([2 * x], rate=0.1)
-    >>> bool(abs(x).max() < 1e-3)
-    True
-    """
-
-    def __init__(self, parameters: Sequence[Any], epsilon: float = EPSILON) -> None:
+    def __init__(self, parameters: Sequence[Any]) -> None:
         self.flat = [parameter.reshape(-1) for parameter in parameters]
         self.means = [np.zeros_like(each) for each in self.flat]
         self.squares = [np.zeros_like(each) for each in self.flat]
-        self.epsilon, self.unseen = epsilon, np.ones(2)
+        self.unseen = np.ones(2)
 
     def step(self, gradients: Sequence[Any], rate: float) -> None:
         """Take a step by the gradients, of the parameters' shapes."""
-        pace = Pace(float(rate), epsilon=self.epsilon)
+        pace = Pace(float(rate))
         self.unseen *= pace.beta1, pace.beta2
         for *state, gradient in zip(self.flat, self.means, self.squares, gradients, strict=True):
-            parameter, mean, square = state
-            update(pace, 1.0, self.unseen, parameter, gradient.reshape(-1), mean, square)
+            update(pace, 1.0, self.unseen, state[0], gradient.reshape(-1), *state[1:])

@@ -43,10 +43,6 @@ def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, outpu
 
     `scale` is r, `output_scale` q. The thresholds are centred at every r: a head is as often above its threshold as
     below.
-
-    >>> weights = starting(np.random.default_rng(0), heads=16, dim=64, scale=4.0)
-    >>> weights.shape, bool(abs(weights[1:64].std() - 4 / 64**0.5) < 0.05)
-    ((65, 16), True)
     """
     weights = rng.standard_normal((dim + 1, heads)) * dim**-0.5
     weights[:dim] *= scale
@@ -64,12 +60,7 @@ def centred(weights: Any) -> Any:
 
 
 def entries(moved: Any) -> Any:
-    """Return the weights of coordinates in which steps are taken.
-
-    >>> weights = starting(np.random.default_rng(0), heads=2, dim=3, scale=1.0)
-    >>> bool(np.allclose(entries(centred(weights)), weights))
-    True
-    """
+    """Return the weights of coordinates in which steps are taken: the inverse of `centred`."""
     weights = moved.copy()
     weights[0] += weights[1:-1].sum(axis=0)
     weights[1:-1] *= -2
@@ -115,13 +106,6 @@ def descend(correlations: Callable[[Array], Array], weights: Array, rule: Rule) 
     functions h that the learner knows, tanh', tanh' u_j and tanh of every head: `correlations` is handed their tables
     (q, 2^n), bit j of an entry's number being u_j, and says what it takes these means for, (q,). They are M (d + 1) a
     step.
-
-    >>> signs = np.array([1.0, -1.0, -1.0, 1.0])
-    >>> weights = np.random.default_rng(0).normal(size=(4, 16))
-    >>> values = descend(lambda tables: tables @ signs / 4, weights, Rule(rate=0.1))
-    >>> errors = [float(np.mean((next(values) - signs) ** 2)) for _ in range(100)]
-    >>> errors[0] > 1, errors[-1] < 0.1
-    (True, True)
     """
     d, heads = weights.shape[0] - 1, weights.shape[1]
     size = 2 ** (d - 1)

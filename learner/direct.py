@@ -31,12 +31,6 @@ class Direct(Learner):
     The first start uses the heads it was told, later ones `spare` more, pruned back as far as the labels allow;
     `report_.heads` says how many were needed. A start sees 8·heads·dim examples, more where a single Θ asks
     for more (`counting_floor`), twice as many after an interpolation that does not generalise.
-
-    >>> rng = np.random.default_rng(0)
-    >>> layer = MultiHeadAttention(rng.normal(size=(2, 8, 8)) / 6, rng.normal(size=(2, 8, 8)))
-    >>> X = rng.choice([-1.0, 1.0], size=(400, 2, 8))
-    >>> Direct(heads=2, random_state=0).fit(X, layer(X)).report_.status
-    'solved'
     """
 
     ranges = (("heads", 1), ("spare", 0), ("starts", 1), ("iterations", 0))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from learner.adam import EPSILON, Pace, update
+from learner.adam import Pace, update
 from learner.compiled import F, compiled, hyperbolic_tangent, one_thread
 from learner.diagonal_network import Rule, centred, entries
 
@@ -96,12 +96,8 @@ def train(
     thresholds = moved[0], gradient[0], first[0], second[0]
     outputs = moved[dim], gradient[dim], first[dim], second[dim]
     size = (dim - 1) * heads
-    inner = (
-        moved[1:dim].reshape(size),
-        gradient[1:dim].reshape(size),
-        first[1:dim].reshape(size),
-        second[1:dim].reshape(size),
-    )
+    w, g, mean, square = moved[1:dim], gradient[1:dim], first[1:dim], second[1:dim]
+    inner = w.reshape(size), g.reshape(size), mean.reshape(size), square.reshape(size)
     for b in range(len(ends) - 1):
         if ends[b] == ends[b + 1]:
             gradient[:] = F(0)
@@ -117,10 +113,10 @@ def train(
         unseen[0] *= rule.beta1
         unseen[1] *= rule.beta2
         for factor, part in ((rule.threshold_rate, thresholds), (1.0, inner), (rule.output_rate, outputs)):
-            pace = Pace(factor * rule.rate, rule.beta1, rule.beta2, EPSILON, rule.decay)
+            pace = Pace(factor * rule.rate, rule.beta1, rule.beta2, rule.decay)
             update(pace, 1 / batch, unseen, *part)
-        for cut, w in ((0.0, thresholds[0]), (rule.rate * rule.l1, inner[0]), (0.0, outputs[0])):
-            shrink(cut, w)
+        for cut, part in ((0.0, thresholds), (rule.rate * rule.l1, inner), (0.0, outputs)):
+            shrink(cut, part[0])
 
 
 @compiled
@@ -139,13 +135,7 @@ def outputs(words: Any, weights: Any, out: Any) -> Any:
 
 
 class Network:
-    """The coordinates (d + 1, M) of a diagonal student in which steps are taken, and Adam's two means.
-
-    >>> from learner.diagonal_network import starting
-    >>> network = Network(starting(np.random.default_rng(0), heads=4, dim=3, scale=1.0))
-    >>> network.weights().shape
-    (4, 4)
-    """
+    """The coordinates (d + 1, M) of a diagonal student in which steps are taken, and Adam's two means."""
 
     def __init__(self, weights: Any) -> None:
         self.moved = np.ascontiguousarray(centred(weights), F)

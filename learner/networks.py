@@ -23,12 +23,6 @@ class MLP(Streamed):
     float32. It sees raw tokens and nothing else; products and the gate are for it to find. The first 1024 examples
     set the scale of the labels, as with the attention student. `rate` is frozen after hidden parities of two: of
     1e-3, 3e-3, 1e-2 and 3e-2 the one that solved d = 32; at d = 8 and 16 the larger ones are faster.
-
-    >>> from hardness.families.nondegenerate import Nondegenerate
-    >>> from hardness.instance import Instance
-    >>> nice = Instance.generate(Nondegenerate(dim=5, tokens=2, heads=1), seed=0).examples(20_000, seed=1)
-    >>> MLP(random_state=0).fit(nice.X, nice.Y).score(nice.X, nice.Y) > 0.8
-    True
     """
 
     ranges = (("width", 1), ("batch", 1), ("rate", "(0, inf)"))
@@ -85,14 +79,6 @@ class OnlineMLP(Regressor):
 
     Parameters: hidden units, examples an update, step size, and the seed of the initial weights (an integer >= 0).
     Examples short of a batch wait for the next call.
-
-    >>> from hardness.tokens import TokenStream, unpack
-    >>> X = unpack(TokenStream(seed=1, tokens=2, dim=6).packed(0, 4000), 6)
-    >>> Y = np.zeros(X.shape); Y[:, :, 0] = X[:, :, 0] * X[:, :1, 3] * X[:, 1:, 3]
-    >>> model = OnlineMLP(random_state=0).partial_fit(X[:3000], Y[:3000])
-    >>> informative = X[3000:, 0, 0] != X[3000:, 1, 0]
-    >>> bool(np.mean((model.predict(X[3000:]) * Y[3000:])[informative, 0, 0] > 0) > 0.9)
-    True
     """
 
     ranges = (("width", 1), ("batch", 1), ("rate", "(0, inf)"))

@@ -1,8 +1,7 @@
-"""The attention student: a multi-head layer trained on raw tokens, each example seen once, in numpy, numba or torch.
+"""The attention student: a multi-head layer trained on raw tokens, each example seen once.
 
-A student has Θ and W, both (M, d, d), and F(X)_a = Σ_i softmax(x_a Θ_i Xᵀ) X W_i. Its steps are taken by an object with
-`layer()` and `train(x, y, batch, rate, scale, l1)`: on two tokens `learner.kernels_student.PairStudent`, compiled; on
-any number `DenseStudent`, in numpy; or `TorchSteps` on torch (extra `torch`).
+A student has Θ and W, both (M, d, d), and F(X)_a = Σ_i softmax(x_a Θ_i Xᵀ) X W_i. Its steps are taken on two tokens by
+`learner.kernels_student.PairStudent`, compiled, and on any number by `DenseStudent`, in numpy.
 """
 
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hardness.errors import missing_extra
 from hardness.layer import MultiHeadAttention
 from learner import varpro
 from learner.adam import Adam
@@ -75,16 +73,12 @@ class Student(Streamed, Learner):
 
     def _begin(self) -> None:
         theta, w = initial(np.random.default_rng(self.random_state), int(self.heads), self.n_features_in_)
-        self._steps = self._steps_from(theta, w)
         self.layer_: MultiHeadAttention | None = None
+        self._steps: Any = DenseStudent(theta, w)
+        if self._shape[0] == 2:
+            from learner.kernels_student import PairStudent  # numba is loaded only where it is used
 
-    def _steps_from(self, theta: Array, w: Array) -> Any:
-        """Return what takes the steps from Θ and W, both (M, d, d)."""
-        if self._shape[0] != 2:
-            return DenseStudent(theta, w)
-        from learner.kernels_student import PairStudent  # numba is loaded only where it is used
-
-        return PairStudent(theta, w)
+            self._steps = PairStudent(theta, w)
 
     def _scale_of(self, y: Array) -> float:
         spread = float(y.var(axis=0).sum(axis=1).mean())
@@ -95,27 +89,6 @@ class Student(Streamed, Learner):
         theta, w = self._steps.layer()
         finite = bool(np.isfinite(theta).all() and np.isfinite(w).all())
         self.layer_ = MultiHeadAttention(theta, w.astype(np.float64) / self._scale) if finite else None
-
-
-@dataclass(eq=False, repr=False)
-class TorchStudent(Student):
-    """The learner `student`, its steps taken by torch: the same start, examples, loss and threshold.
-
-    `device` is one of torch ("cpu", "cuda", "cuda:1", "mps"); None is the first accelerator that torch sees, and else
-    the processor. `device_` says on which one it runs. For the other options see `learner.Student`. Raises `InputError`
-    where torch is missing.
-    """
-
-    device: str | None = None
-
-    def _steps_from(self, theta: Array, w: Array) -> "TorchSteps":
-        try:
-            import torch
-        except ImportError as error:
-            raise missing_extra("torch", "torch", "the learner torch-student") from error
-        seen = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-        self.device_ = str(self.device or seen or "cpu")
-        return TorchSteps(theta, w, self.device_)
 
 
 def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
@@ -158,39 +131,3 @@ class DenseStudent:
             # A proximal step: |Θ| has no derivative at 0, where entries are to stay. W is not sparse.
             if cut:
                 self.theta -= np.clip(self.theta, -cut, cut)
-
-
-class TorchSteps:
-    """Θ and W (M, d, d) on a device, with the interface of `DenseStudent`."""
-
-    def __init__(self, theta: Array, w: Array, device: str) -> None:
-        import torch
-
-        self.theta, self.w = (torch.tensor(each, device=device, requires_grad=True) for each in (theta, w))
-        self.optimizer = torch.optim.Adam((self.theta, self.w))
-
-    def layer(self) -> tuple[Array, Array]:
-        """Return Θ and W, both (M, d, d), as numpy arrays."""
-        theta, w = (weights.detach().cpu().numpy().copy() for weights in (self.theta, self.w))
-        return theta, w
-
-    def train(
-        self, x: NDArray[np.int8], y: Array, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0
-    ) -> None:
-        """Make an update a whole batch, as `DenseStudent` does."""
-        import torch
-
-        tokens, targets = (torch.as_tensor(part).to(self.theta) for part in (x, y * scale))
-        cut = rate * l1
-        self.optimizer.param_groups[0]["lr"] = rate
-        for start in range(0, len(tokens) // batch * batch, batch):
-            part = slice(start, start + batch)
-            X = tokens[part][:, None]  # (B, 1, k, d) beside Θ and W (M, d, d)
-            patterns = (X @ self.theta @ X.mT).softmax(dim=-1)
-            error = (patterns @ X @ self.w).sum(dim=1) - targets[part]
-            self.optimizer.zero_grad()
-            (error.square().sum() / 2 / batch).backward()
-            self.optimizer.step()
-            if cut:
-                theta = self.theta.detach()
-                theta -= theta.clip(-cut, cut)

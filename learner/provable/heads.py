@@ -48,11 +48,7 @@ class Rounds:
 
 
 def impossible(heads: int, tokens: int, dim: int) -> str:
-    """Return why a row cannot show the patterns of all heads, or an empty string.
-
-    >>> impossible(3, 3, 8), impossible(5, 3, 8)
-    ('', 'a row shows 8 numbers, and the patterns of 5 heads on 3 tokens have 10')
-    """
+    """Return why a row cannot show the patterns of all heads, or an empty string."""
     if heads * (tokens - 1) > dim:
         free = heads * (tokens - 1)
         return f"a row shows {dim} numbers, and the patterns of {heads} heads on {tokens} tokens have {free}"

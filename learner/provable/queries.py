@@ -118,16 +118,12 @@ def _certificates(X: Array, Y: Array, w: Array, eta: float) -> tuple[Array, Arra
 
 def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
     """Return ΣW by least squares on the rows where patterns along the hull agree best: 2d² queries."""
-    d = own.shape[2]
     bound = np.quantile(disagreement(own, hull), AGREEING)
 
-    def features(X: Array) -> tuple[Array, NDArray[np.bool_]]:
-        chosen = disagreement(X, hull) <= bound
-        return attend(X, hull.theta[None])[1][chosen], chosen
-
     def moments(X: Array, Y: Array) -> Array:
-        Z, chosen = features(X)
-        labels = _cut(Y, clip).reshape(-1, d)[chosen] / clip
+        chosen = disagreement(X, hull) <= bound
+        Z = attend(X, hull.theta[None])[1][chosen]
+        labels = _cut(Y, clip).reshape(-1, X.shape[2])[chosen] / clip
         products = Z.T @ np.hstack([Z, labels])
         return np.asarray(products / X.shape[1], dtype=np.float64)
 
@@ -136,48 +132,45 @@ def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
 
 def every(ask: Ask, own: Array, heads: int, size: float, rng: np.random.Generator) -> Array:
     """Return Θ (m, d, d) by rounds of phase 6b from a random start: (m² + 2m)d² queries a round, more at two tokens."""
-    _, k, d = own.shape
-    clip = CLIP * size
-    theta = every_head.random_start(heads, d, rng)
+    theta = every_head.random_start(heads, own.shape[2], rng)
     for _ in range(EVERY_HEAD_ROUNDS):
-
-        def moments(X: Array, Y: Array, theta: Array = theta) -> Array:
-            Z = anchored(X, attend(X, theta)[1])
-            products: Array = Z.T @ np.hstack([Z, _cut(Y, clip).reshape(-1, d) / clip])
-            return np.asarray(products / k, dtype=np.float64)
-
-        W = _solved(ask(moments, 1.0), clip)
-        w = W[: heads * d].reshape(heads, d, d)
-        uniform = W[heads * d :] if len(W) > heads * d else np.zeros((d, d))
-        blank = every_head.read(own, np.zeros_like(own), w, uniform, best=1.0)
-        matrices = [A for A, _ in every_head.normal_equations(own, attend(own, theta)[0], blank)]
-        if blank.usable < 0.5 or not all(0 < A.trace() < np.inf for A in matrices):
-            break
-        scale = np.sqrt([A.trace() / len(A) / (len(own) * k) for A in matrices])
-
-        def slopes(
-            X: Array,
-            Y: Array,
-            theta: Array = theta,
-            w: Array = w,
-            uniform: Array = uniform,
-            scale: Array = scale,
-        ) -> Array:
-            read = every_head.read(X, _cut(Y, clip), w, uniform, best=1.0)
-            rows = every_head.slopes(X, attend(X, theta)[0], read) / scale[:, None, None]
-            total = np.stack([X.reshape(-1, d).T @ _cut(row, CLIP) for row in rows])
-            return np.asarray(total / k, dtype=np.float64)
-
-        right = ask(slopes, CLIP) * scale[:, None, None] * len(own) * k
-        steps = [
-            np.linalg.solve(every_head.damped(A), slope.ravel())
-            for A, slope in zip(matrices, right, strict=True)
-        ]
-        ahead = theta + np.stack(steps).reshape(-1, d, d)
-        if not np.abs(ahead).max() < FAR:
+        ahead = every_round(ask, own, theta, CLIP * size)
+        if ahead is None or not np.abs(ahead).max() < FAR:
             break
         theta = ahead
     return theta
+
+
+def every_round(ask: Ask, own: Array, theta: Array, clip: float) -> Array | None:
+    """Return Θ (m, d, d) after a round of phase 6b; None where the heads cannot be told apart."""
+    m, (_, k, d) = len(theta), own.shape
+
+    def moments(X: Array, Y: Array) -> Array:
+        Z = anchored(X, attend(X, theta)[1])
+        products: Array = Z.T @ np.hstack([Z, _cut(Y, clip).reshape(-1, d) / clip])
+        return np.asarray(products / k, dtype=np.float64)
+
+    W = _solved(ask(moments, 1.0), clip)
+    w = W[: m * d].reshape(m, d, d)
+    uniform = W[m * d :] if len(W) > m * d else np.zeros((d, d))
+    blank = every_head.read(own, np.zeros_like(own), w, uniform, best=1.0)
+    matrices = [A for A, _ in every_head.normal_equations(own, attend(own, theta)[0], blank)]
+    if blank.usable < 0.5 or not all(0 < A.trace() < np.inf for A in matrices):
+        return None
+    scale = np.sqrt([A.trace() / len(A) / (len(own) * k) for A in matrices])[:, None, None]
+
+    def slopes(X: Array, Y: Array) -> Array:
+        read = every_head.read(X, _cut(Y, clip), w, uniform, best=1.0)
+        rows = every_head.slopes(X, attend(X, theta)[0], read) / scale
+        total = np.stack([X.reshape(-1, d).T @ _cut(row, CLIP) for row in rows])
+        return np.asarray(total / k, dtype=np.float64)
+
+    right = ask(slopes, CLIP) * scale * len(own) * k
+    steps = [
+        np.linalg.solve(every_head.damped(A), slope.ravel()) for A, slope in zip(matrices, right, strict=True)
+    ]
+    ahead: Array = theta + np.stack(steps).reshape(theta.shape)
+    return ahead
 
 
 def _solved(moments: Array, clip: float) -> Array:

@@ -48,12 +48,6 @@ class Best:
     """The `count` rows of least key, no two alike up to sign, out of any number that are added in parts.
 
     A row is an index a into an example X (k, d), and whatever columns come with it.
-
-    >>> best = Best(2)
-    >>> X = np.array([[[1.0, 1.0]], [[1.0, 1.0]], [[1.0, -1.0]]])
-    >>> best.add(np.array([0.3, 0.3, 0.1]), X, np.zeros((3, 1, 1)))
-    >>> best.rows()[0].tolist()
-    [0.1, 0.3]
     """
 
     def __init__(self, count: int) -> None:

@@ -144,10 +144,7 @@ def wanted(d: int, k: int) -> int:
 def constraints(certificates: Certificates, count: int) -> Constraints:
     """The `count` certificates of least tolerance (fewer if there are fewer), as constraints."""
     X, a, p, eta = (
-        certificates.X[:count],
-        certificates.a[:count],
-        certificates.p[:count],
-        certificates.eta[:count],
+        part[:count] for part in (certificates.X, certificates.a, certificates.p, certificates.eta)
     )
     _, k, d = X.shape
     x, others = X[np.arange(len(X)), a], X[:, :-1] - X[:, -1:]
@@ -206,9 +203,8 @@ def too_few(certificates: Certificates) -> str:
     if len(certificates.eta) >= enough:
         return ""
     return (
-        f"only {certificates.finite} of {certificates.rows} rows look like an attention pattern common to all "
-        f"heads, and {enough} distinct ones are needed: the heads never agree, or ΣW is misjudged, or there are too "
-        "few examples"
+        f"only {certificates.finite} of {certificates.rows} rows look like a pattern common to all heads, and {enough} "
+        "distinct ones are needed"
     )
 
 

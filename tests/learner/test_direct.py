@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from learner_teachers import examples, teacher
 
-from hardness.families.parity import Parity
-from hardness.instance import Instance
 from hardness.scores import relative_error
 from learner import attempt, varpro
 from learner.base import Learner
@@ -111,37 +109,3 @@ def test_random_labels_are_never_solved(learner: Learner) -> None:
 def test_adam_comes_near_a_small_layer() -> None:
     report = Adam(heads=1, iterations=800, random_state=0).fit(*examples(teacher(1, 4, 0), 300, 2, 0)).report_
     assert report.relative_error < 1e-2
-
-
-@pytest.mark.parametrize("count", [500, 8000])
-def test_a_search_that_finds_nothing_takes_no_more_than_it_is_said_to(count, monkeypatch) -> None:
-    """What dominates is counted in every product: the fits of W and the gradients by Θ."""
-    spent = 0.0
-
-    def counted(name, cost):
-        plain = getattr(varpro, name)
-
-        def wrapped(*arguments):
-            nonlocal spent
-            spent += cost(*arguments)
-            return plain(*arguments)
-
-        monkeypatch.setattr(varpro, name, wrapped)
-
-    counted("project", lambda Z, Y: Z.size * (Z.shape[1] / 2 + 4 * Y.shape[1]))
-    counted(
-        "attend", lambda X, theta: X.size * theta.size / theta.shape[1] + 2 * X.size * X.shape[1] * len(theta)
-    )
-    counted("pull_back", lambda X, P, w, R: 2 * X.size * (w.size / w.shape[1] + X.shape[1] * len(w)))
-    rng = np.random.default_rng(0)
-    X = rng.choice([-1.0, 1.0], size=(count, 2, 8))
-    search = Direct(heads=2, starts=1, random_state=0)
-    assert search.fit(X, rng.normal(size=X.shape)).report_.status == "wrong"
-    assert 0.1 < spent / search.multiply_adds(count, 2, 8) < 1
-
-
-def test_what_a_parity_hides_is_not_solved() -> None:
-    """Half of a parity's labels is linear; the other half looks random to heads, but sits in one output."""
-    data = Instance.generate(Parity(dim=12, heads=6), 0).examples(600, 1)
-    report = Direct(heads=2, starts=1, random_state=0).fit(data.X, data.Y).report_
-    assert report.status != "solved"

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 from learner_teachers import examples, teacher
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from hardness import registry
 from hardness.errors import InputError
-from hardness.evaluation.conformance import CHECKS, tried
 from hardness.evaluation.learning import check
-from hardness.evaluation.solver import Solver
+from learner.diagonal import Diagonal
 from learner.direct import Adam, Direct, JointLBFGS
 from learner.linear.regressor import LinearAttention
 from learner.provable.pipeline import Provable
@@ -48,6 +47,9 @@ OPTIONS = [
         for learner in (Direct(starts=0), JointLBFGS(starts=0), Direct(spare=-1))
     ),
     (Provable(heads="many"), "heads must be an integer >= 1"),
+    (Diagonal(rate=0), "rate must be a number"),
+    (Diagonal(noise=1.0), "give clip"),
+    (Diagonal(beta1=1.0), "beta1 must be a number"),
     (Student(batch=0), "batch"),
     (Student(rate=0.0), "rate"),
     (Student(l1="much"), "l1"),
@@ -102,20 +104,3 @@ def test_what_a_fit_does_not_offer_is_told():
         LinearAttention(alpha=1e-3).fit(X, X).certify(X)
     with pytest.raises(InputError, match="one query token"):
         _ = LinearAttention().fit(X, X).p_
-
-
-class Streamed(BaseEstimator):
-    """A learner with `partial_fit` alone, which returns nothing."""
-
-    def partial_fit(self, X, Y):
-        if X.shape != Y.shape or not np.isfinite(Y).all():
-            raise ValueError("labels must be finite and of the shape of X")
-
-    def predict(self, X):
-        return np.zeros(X.shape)
-
-
-def test_a_learner_that_is_only_streamed_to_passes_the_check(monkeypatch):
-    monkeypatch.setattr("hardness.evaluation.conformance.make", lambda solver, seed: Streamed())
-    checks = [tried(Solver("learner", "streamed"), name) for name in CHECKS]
-    assert [each["name"] for each in checks if not each["ok"]] == []

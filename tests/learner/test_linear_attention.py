@@ -23,29 +23,6 @@ def hidden(n, d, s, rng):
     return X, (X[:, 0, 0] - X[:, 1, 0]) / 2 * np.prod(X[:, 0, support] * X[:, 1, support], axis=1)
 
 
-def lift(p: np.ndarray, dim: int) -> np.ndarray:
-    """The W (outputs, d, d, d) of least norm with Σ_h V_h[a,j] Q_h[k,l] = W[a,j,k,l]: symmetric in j, k."""
-    j, k = np.triu_indices(dim)
-    W = np.empty((len(p), dim, dim, dim))
-    half = p.reshape(len(p), len(j), dim) / np.where(j < k, 2, 1)[:, None]
-    W[:, j, k] = half
-    W[:, k, j] = half
-    return W
-
-
-def svd_heads(p: np.ndarray, dim: int, tol: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
-    """Return heads V (H, outputs, d), Q (H, d, d) with these parameters p (outputs, ψ): H <= d · min(d, outputs).
-
-    Their number says little: one random head comes back as up to d · outputs, since no input sees the terms of
-    Σ vec V vec Qᵀ that are antisymmetric in the pair (j, k).
-    """
-    outputs = len(p)
-    U, s, R = np.linalg.svd(lift(p, dim).reshape(outputs * dim, dim * dim), full_matrices=False)
-    keep = s > tol * s.max(initial=0.0)
-    root = np.sqrt(s[keep])
-    return (U[:, keep] * root).T.reshape(-1, outputs, dim), (R[keep] * root[:, None]).reshape(-1, dim, dim)
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**32))
 def test_a_layer_is_linear_in_cubic_features(d, k, heads, outputs, seed):
@@ -56,8 +33,6 @@ def test_a_layer_is_linear_in_cubic_features(d, k, heads, outputs, seed):
     assert np.allclose(out[0], explicit, rtol=1e-12, atol=1e-12)
     assert p.shape == (outputs, feature_count(d))
     assert np.abs(features(X) @ p.T - out).max() < 1e-12 * max(1, np.abs(out).max())
-    again = np.einsum("ajkl,njk,nl->na", lift(p, d), X.transpose(0, 2, 1) @ X, X[:, -1])
-    assert np.allclose(again, out, rtol=1e-11, atol=1e-11)
 
 
 @settings(max_examples=30, deadline=None)
@@ -137,15 +112,6 @@ def test_parameters_agree_between_primal_and_dual():
     assert np.allclose(dual.predict(X[:12]), y[:12], atol=1e-8)
 
 
-@pytest.mark.parametrize(("outputs", "heads", "dim", "count"), [(4, 2, 4, 16), (1, 1, 2, 2), (1, 1, 8, 8)])
-def test_heads_after_svd_say_little(outputs, heads, dim, count):
-    rng = np.random.default_rng(0)
-    p = parameters(rng.normal(size=(heads, outputs, dim)), rng.normal(size=(heads, dim, dim)))
-    V, Q = svd_heads(p, dim)
-    assert len(V) == count
-    assert np.abs(parameters(V, Q) - p).max() < 1e-12
-
-
 @pytest.mark.parametrize(("d", "n"), [(8, 512), pytest.param(12, 2048, marks=pytest.mark.slow)])
 def test_two_queries_solve_a_parity_of_one(d, n):
     instance = Instance.generate(Parity(dim=d, heads=2, gadget="dot"), seed=1)  # |S| = 1
@@ -155,16 +121,6 @@ def test_two_queries_solve_a_parity_of_one(d, n):
     assert model.score(fresh.X, fresh.Y) > 1 - 1e-12
     assert model.report_.status == "solved"
     assert model.certify(fresh.X).all()
-
-
-def test_one_query_sees_half_of_a_parity_of_one_and_two_see_nothing_of_a_parity_of_two():
-    X, y = hidden(9192, 8, 1, np.random.default_rng(0))
-    half = LinearAttention(query=0, random_state=0).fit(X[:8192], y[:8192])
-    outputs, informative = half.predict(X[8192:]), y[8192:] != 0
-    assert 0.43 < half.score(X[8192:], y[8192:]) < 0.52
-    assert np.array_equal(np.sign(outputs[informative]), y[8192:][informative])
-    X, y = hidden(3048, 8, 2, np.random.default_rng(0))  # the negative control: labels of degree 5
-    assert LinearAttention(random_state=0).fit(X[:2048], y[:2048]).score(X[2048:], y[2048:]) <= 0
 
 
 def test_certified_predictions_are_right():

@@ -9,7 +9,6 @@ from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from learner.base import FitReport, Phase
-from learner.provable import sculpt
 from learner.provable.pipeline import CERTIFIED, Provable
 
 SUM_ZERO = "the projection matrices sum to zero: phase 1 has nothing to start from"
@@ -49,15 +48,6 @@ def test_the_specified_accuracy(m: int, d: int, count: int, bound: float) -> Non
         ends = [p.diagnostics["relative_error"] for p in r.phases[-3:]]
         assert ends == [r.certified_error, r.polished_error, r.random_start_error]
         assert m > 2 or (r.certified and phase(r, "span").diagnostics["gap"] > 5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("m", "bound"), [(2, 5e-4), (3, 0.012), (4, 0.04), (5, 0.085)])
-def test_the_phases_alone_reach_the_specified_error(m: int, bound: float) -> None:
-    """(m, 2, 16) with 300,000 examples: the median over ten fresh layers."""
-    reports = [fit(teacher(m, 16, 5000 + s), 300_000, 2, s, polish=False) for s in range(10)]
-    assert all(r.certified for r in reports)
-    assert np.median([net_error(r) for r in reports]) <= bound
 
 
 PARITIES = [Parity(dim=m + 2 if m > 6 else 8, heads=m) for m in range(2, 13)]
@@ -120,30 +110,6 @@ def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> 
 def test_heads_are_read_off_the_spectrum(m: int, k: int) -> None:
     report = fit(teacher(m, 8, 70), 20_000, k, 0, heads="auto")
     assert (report.heads, report.certified, report.status) == (m, True, "solved")
-
-
-def test_nearly_cancelling_sums_are_learned() -> None:
-    """Learner 9 (1): a threshold on |ΣW| refused this one, whose |ΣW| is a small share of its quadrature."""
-    layer = teacher(2, 8, 100)
-    mean, quadrature = layer.w.mean(axis=0), np.sqrt((layer.w**2).sum())
-    w = layer.w - mean + mean * 0.05 * quadrature / np.linalg.norm(layer.w.sum(axis=0))
-    report = fit(MultiHeadAttention(layer.theta, w), 30_000, 2, 0, polish=False)
-    assert report.certified
-    assert net_error(report) < 0.05
-
-
-def test_a_good_hull_outlives_a_round_without_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Learner 9 (2): it was thrown away, and 3 layers of 20 with one head refused."""
-    whole, calls = sculpt.unpinned, []
-
-    def third(hull: sculpt.Hull) -> str:
-        calls.append(1)
-        return "lost" if len(calls) > 3 else whole(hull)
-
-    monkeypatch.setattr(sculpt, "unpinned", third)
-    report = fit(teacher(2, 8, 5), 20_000, 2, 5, polish=False)
-    assert [p.reason for p in report.phases if p.verdict == "failed"] == ["lost"]
-    assert report.certified
 
 
 def test_two_verdicts_where_the_span_fails() -> None:

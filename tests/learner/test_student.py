@@ -15,8 +15,7 @@ from hardness.layer import MultiHeadAttention
 from hardness.scores import SIGNS, judge
 from learner.chain import ChainStudent
 from learner.compiled import hyperbolic_tangent
-from learner.kernels_student import ACROSS, PairStudent
-from learner.streamed import FIRST
+from learner.kernels_student import PairStudent
 from learner.student import DenseStudent, Student, gradients, initial
 
 MATH = np.random.default_rng(0)
@@ -69,16 +68,6 @@ def test_the_compiled_step_is_the_reference(heads, dim, batch, l1, seed):
     assert max(e.max() for e in wrong) < 7e-3  # three steps of Adam that differ in sign, at the most
 
 
-def test_batches_of_different_sizes_leave_nothing_behind_in_the_buffers():
-    theta, w = initial(np.random.default_rng(3), 3, 9)
-    x, y = data(192, 2, 9)
-    compiled, other = PairStudent(theta, w), DenseStudent(theta, w)
-    for size in (64, 5, 48, 64):
-        for student in (compiled, other):
-            student.train(x[:size], y[:size], size, 1e-3)
-        assert np.allclose(compiled.layer()[0], other.layer()[0], atol=1e-5)
-
-
 def test_no_score_overflows():
     h = np.array([np.inf, -np.inf, 3e38, -3e38, 1e-30, 0, 9.02, -9.02, 88.8, -88.8], dtype=np.float32)
     h = np.concatenate([h, np.linspace(-12, 12, 100_001, dtype=np.float32)])
@@ -87,18 +76,6 @@ def test_no_score_overflows():
         hyperbolic_tangent(values)
     assert np.abs(values - np.tanh(h.astype(float))).max() < 3e-7
     assert np.abs(values).max() <= 1 + 2**-23
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_extreme_weights_give_finite_steps(k):
-    x, y = data(128, k, 6)
-    theta = np.full((3, 6, 6), 1e30, dtype=np.float32)
-    theta[1] *= -1
-    theta[2] = np.eye(6) * 1e8
-    student = (PairStudent if k == 2 else DenseStudent)(theta, initial(MATH, 3, 6)[1])
-    with np.errstate(over="raise", invalid="raise"):
-        student.train(x, y, 64, 1e-3)
-    assert all(np.isfinite(part).all() for part in student.layer())
 
 
 def parity(dim: int, heads: int, count: int, seed: int = 1) -> Examples:
@@ -139,16 +116,6 @@ def test_random_labels_are_not_learned(options):
     student = Student(random_state=0, **options).fit(train.X, train.Y * signs)
     assert student.report_.status == "wrong"
     assert student.report_.relative_error > 0.9
-
-
-def test_few_examples_are_one_small_step():
-    train = parity(6, 2, 300)
-    student = Student(heads=2, random_state=0).fit(train.X, train.Y)
-    assert student.report_.status == "wrong"
-    assert student.predict(train.X).any()
-    # Still waits for more
-    assert not Student(random_state=0).partial_fit(train.X, train.Y).predict(train.X).any()
-    assert FIRST > 300 > ACROSS
 
 
 def test_bad_examples_are_refused():

@@ -3,16 +3,11 @@
 from collections import Counter
 
 import pandas as pd
-import pytest
 
-from hardness.engine.task import APART, Task
 from learner.studies.switches import (
     BLOCKS,
     CHAIN_CAP,
     RUNS,
-    SIZE,
-    STUDY,
-    TUNED,
     exponent,
     tasks,
 )
@@ -25,18 +20,6 @@ def test_students_taught_and_untaught_are_given_the_same() -> None:
     assert {task.params["block"] for task in students} == set(BLOCKS)
     runs = Counter((task.params["block"], task.params["dim"]) for task in students)
     assert set(runs.values()) == {RUNS}
-
-
-@pytest.mark.slow  # four seconds a setting
-@pytest.mark.parametrize("g", TUNED)
-def test_the_gate_alone_helps_no_untaught_student(g: int) -> None:
-    """As taught ones are handed it: signs, and 0 where the gate is closed. Fixed seed."""
-    params = {"labels": 1, **TUNED[g]}
-    solver = {"kind": "learner", "learner": "learner.chain:ChainStudent", "params": params}
-    task = Task("nested", {"dim": 12, "size": SIZE, "block": SIZE}, solver, {"samples": 5_000_000}, APART)
-    outcome = STUDY.trial(task, 0, 600.0)
-    assert outcome.status == "budget"
-    assert abs(outcome.detail["accuracy"] - 0.5) < 0.05
 
 
 def test_censored_cells_have_no_part_in_an_exponent() -> None:

@@ -112,7 +112,7 @@ def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
     everything = set(suite.entries())
     hard = {name for name in everything if not name.startswith("nice")}
     # The student on torch takes the steps of the student, and is there only where torch is.
-    for learner in set(registry.names("learner", builtin=True)) - {"adam", "sgd", "torch-student"}:
+    for learner in set(registry.names("learner", builtin=True)) - {"adam", "sgd"}:
         assert on["learner", learner] == everything
     assert on["learner", "sgd"] == hard
     assert all(on["attack", attack] == hard for attack in ATTACKS)

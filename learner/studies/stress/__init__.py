@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 EXAMPLES, WORK = 1 << 18, 6_000_000_000  # what every learner may spend at most: examples, and multiply-adds
 SIGNS = 1 << 23  # of a token, in all examples: this many fit into a gigabyte for any learner
 SMALL_WORK = 1_000_000_000
-SAME = ("torch-student",)  # takes the steps of `student`, where torch is installed
 HANDED = ("sgd",)  # is handed the products of the tokens: a best case, for structured families alone
 # Searches make one start a fit, and ridges are told their penalty: both then reach further.
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -65,7 +64,7 @@ FAILING = {"adam": 3.0, "direct": 2.0, "provable": 2.0, "linear-attention": 1.4,
 
 def tasks(quick: bool) -> list[Task]:
     """Return every built-in learner and attack on every instance."""
-    known = [name for name in registry.names("learner", builtin=True) if name not in SAME]
+    known = registry.names("learner", builtin=True)
     planned = [task for name in known for task in user_learner_tasks(quick, name)]
     for entry in _instances(quick):
         family = families.build(entry.family, entry.params)
