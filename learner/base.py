@@ -32,10 +32,9 @@ class Phase:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The end of a search: a layer or none, its phases, and whether it refused or ran out of iterations.
+    """The end of a search: a layer or none, its phases, and whether it ran out of iterations.
 
-    Where a phase refused and a layer was found all the same, `refused` says why, and the layer is judged. `verdicts`
-    are fields of `FitReport` that only this learner knows.
+    Where a phase refused, `refused` says why. `verdicts` are fields of `FitReport` that only this learner knows.
     """
 
     layer: MultiHeadAttention | None
@@ -77,14 +76,17 @@ class FitReport:
     certified_radius: float | None = None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Regressor(RegressorMixin, BaseEstimator, ABC):
     """The conventions of scikit-learn: X and Y are (n, k, d) arrays, and `score` is one R² of all entries.
 
     Subclasses are dataclasses of their options. `ranges` says by name what an option may be: at least a whole number,
-    or a number in an interval, written as one.
+    or a number in an interval, written as one. `random_state` is anything `numpy.random.default_rng` takes.
     """
 
     ranges: ClassVar[Ranges] = ()
+
+    random_state: int | None = None
 
     def check_options(self) -> None:
         """Raise `InputError` for an option out of its range; None may stand where it is the default."""
@@ -127,7 +129,7 @@ class Learner(Regressor):
 
     X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)
     and hands the rest to `_search`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd
-    layer) and `report_`. `random_state` is anything `numpy.random.default_rng` takes.
+    layer) and `report_`.
 
     Model selection works on (n, k, d) arrays, here on the number of heads:
 
@@ -144,7 +146,6 @@ class Learner(Regressor):
 
     solved_at: ClassVar[float] = SOLVED
     heads: Any  # a number; "auto" where a subclass can tell it from the examples
-    random_state: int | None
 
     @abstractmethod
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:

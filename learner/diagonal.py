@@ -65,12 +65,12 @@ class Diagonal(Learner):
     tokens differ in coordinate j (theory 1.1): a two-layer network on bits, at a cost of d an example and head. The
     learner is handed the form of the gadget, and neither the hidden set nor thresholds, sharpness or coefficients.
 
-    It starts from θ_ij ~ N(0, r²/d), thresholds θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), which are centred at every r, and
-    c ~ N(0, q²/(d M)). Steps of Adam are taken in t_ij = -θ_ij/2 and b_i = θ_i0 + Σ_j θ_ij/2, the weights of the same
-    network on signs (`learner.diagonal_network`), down the gradient of the squared error. A batch counts all examples
-    drawn; rows with z_0 = 0 give no gradient, and the gradient is the mean over the whole batch. The first 64
-    informative rows fix what is public of the labels: where they take two values the offset A is their midrange, flips
-    included, else it is their mean; A is taken off and the rest scaled to variance 1. The first steps are taken then.
+    It starts from θ_ij ~ N(0, r²/d), thresholds θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), and c ~ N(0, q²/(d M)). Steps of Adam
+    are taken in t_ij = -θ_ij/2 and b_i = θ_i0 + Σ_j θ_ij/2, the weights of the same network on signs
+    (`learner.diagonal_network`), down the gradient of the squared error. A batch counts all examples drawn; rows with
+    z_0 = 0 give no gradient, and the gradient is the mean over the whole batch. The first 64 informative rows fix the
+    offset A of the labels, their midrange where they take two values and else their mean, and scale the rest to
+    variance 1. The first steps are taken then.
 
     `heads` M; `rate` of t; `threshold_rate` and `output_rate`, by which it is multiplied for b and c; `batch` examples
     a step, if None 16, and 64 from example 131,072 on; `l1`: after each step every t_ij goes towards 0 by rate · l1 and
@@ -78,15 +78,13 @@ class Diagonal(Learner):
     `output_start` q; `beta1` and `beta2` of Adam, 0 is no momentum; `pool`: beyond this many examples only their number
     counts, and the first ones are read again in their place, every pass in a new random order; `clip` G: gradients of
     single rows, by b, t and c, are shortened to that norm; `noise` κ: every entry of the mean gradient gains
-    N(0, κ² G²/batch). The mean is over all rows of a batch, so that the noise shared out over them is N(0, κ² G² I) a
-    row, as bounds for noisy gradients ask; the number of steps is that of examples over `batch`, whatever was learned.
+    N(0, κ² G²/batch), and the number of steps is that of examples over `batch`, whatever was learned.
 
     The defaults, a slow output layer and no momentum, are one setting for every width, size of the hidden set and
     number of features; the study exponential-in-m says what it costs beside settings tuned to each.
 
-    `partial_fit` goes on from where it was, and examples short of a batch wait for the next call: the same examples
-    give the same weights in whatever pieces they come, as signs with outputs or as `InformativeRows` with labels
-    (`Instance.informative`). `fit` starts anew, holds a tenth out and makes one pass over the rest.
+    The same examples give the same weights in whatever pieces they come, as signs with outputs or as `InformativeRows`
+    with labels (`Instance.informative`). `fit` starts anew, holds a tenth out and makes one pass over the rest.
     """
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
@@ -112,10 +110,9 @@ class Diagonal(Learner):
     decay: float = 0.0
     clip: float = 0.0
     noise: float = 0.0
-    random_state: int | None = None
 
     def check_options(self) -> None:
-        """Raise `InputError` if an option is not what it should be."""
+        """Raise `InputError` for an option out of its range."""
         super().check_options()
         if self.noise and not self.clip:
             raise InputError("noise is measured in clip, the largest norm of a row's gradient: give clip too")

@@ -5,11 +5,9 @@ On rows with z_0 != 0 heads with Θ_i = diag(θ_i) and W_i = c_i E_00 have the o
     f(u) = Σ_i c_i tanh(Σ_j θ_ij u_j),   u_j = |z_j|, u_0 = 1 (theory 1.1),
 
 so that the entry θ_i0 at the gate is the threshold of head i. `weights` (d + 1, M) below hold θ_ij in row j and c in
-the last one.
-
-Steps are taken in other coordinates of the same function, in which bits are signs v_j = 1 - 2u_j: f = Σ_i c_i tanh(b_i
-+ Σ_j t_ij v_j), t_ij = -θ_ij/2, b_i = θ_i0 + Σ_j θ_ij/2. They do not move the threshold of a head with every weight,
-and a tuned student needs 2 to 7 times fewer examples in them than in θ.
+the last one. Steps are taken in other coordinates of the same function, in which bits are signs v_j = 1 - 2u_j: f =
+Σ_i c_i tanh(b_i + Σ_j t_ij v_j), t_ij = -θ_ij/2, b_i = θ_i0 + Σ_j θ_ij/2. A tuned student needs 2 to 7 times fewer
+examples in them.
 """
 
 from collections.abc import Callable, Iterator
@@ -41,8 +39,7 @@ class Rule(NamedTuple):
 def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, output_scale: float = 1.0) -> Any:
     """Return weights (d + 1, M) to start from: θ_ij ~ N(0, r²/d), θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), c ~ N(0, q²/(d M)).
 
-    `scale` is r, `output_scale` q. The thresholds are centred at every r: a head is as often above its threshold as
-    below.
+    `scale` is r, `output_scale` q. A head is as often above its threshold as below.
     """
     weights = rng.standard_normal((dim + 1, heads)) * dim**-0.5
     weights[:dim] *= scale

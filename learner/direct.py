@@ -39,7 +39,6 @@ class Direct(Learner):
     spare: int = 2
     starts: int = 8
     iterations: int = 400
-    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """Return about what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
@@ -141,7 +140,6 @@ class JointLBFGS(_Joint):
     heads: int = 2
     starts: int = 8
     iterations: int = 5000
-    random_state: int | None = None
 
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
         from scipy.optimize import minimize
@@ -171,7 +169,6 @@ class Adam(_Joint):
     starts: int = 1
     iterations: int = 3000
     rate: float = 0.03
-    random_state: int | None = None
 
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
         steps = adam.Adam([v])

@@ -108,9 +108,8 @@ def train(
 ) -> Any:  # fmt: skip
     """Make updates of `weights` by whole batches of tokens x and targets y times `scale`, both (examples, 2, d).
 
-    `weights` (2, M, d, d) are Θ and each W_i transposed, beside Adam's running means of gradients and of their squares,
-    with the `unseen` shares of their start (`learner.adam.update`). After each update Θ is shrunk by `cut`, if that is
-    not 0.
+    `weights` (2, M, d, d) are Θ and each W_i transposed, beside the state of Adam (`learner.adam.update`). After each
+    update Θ is shrunk by `cut`, if that is not 0.
     """
     (_, M, d, _), size = weights.shape, weights.size
     parts = -(-batch // ACROSS)

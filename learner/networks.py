@@ -1,6 +1,6 @@
 """Networks without attention, each example seen once: controls beside the attention student."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -30,7 +30,6 @@ class MLP(Streamed):
     width: int = 128
     rate: float = 3e-3
     batch: int = 64
-    random_state: int | None = None
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Make one pass over all examples, from new weights; return self."""
@@ -86,7 +85,7 @@ class OnlineMLP(Regressor):
     width: int = 128
     batch: int = 16
     rate: float = 0.5
-    random_state: int = 0
+    random_state: int | None = field(default=0, kw_only=True)
 
     def _begin(self, dim: int) -> None:
         rng = np.random.default_rng(self.random_state)

@@ -10,7 +10,7 @@ as the mean of biased heads, its size `bias` and `std` are this lab's choices, n
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Self
 
@@ -33,6 +33,7 @@ MANY = 4096  # examples beyond which fewer monomials are made one by one
 AT_ONCE = {"monomials": 256, "heads": 64, "neurons": 1024}  # features that are made together
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RidgeLearner(Regressor):
     """Linear regression with penalty `alpha` · tr(G)/rows; subclasses say what the features are.
 
@@ -43,9 +44,9 @@ class RidgeLearner(Regressor):
     is smaller, features or examples; a job beyond 5 GB is refused with its predicted size (`InputError`).
     """
 
-    alpha: float | tuple[float, ...]
-    random_state: int | None
     centred = True  # fit an intercept
+
+    alpha: float | tuple[float, ...] = GRID
 
     @abstractmethod
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
@@ -227,9 +228,6 @@ class LowDegree(RidgeLearner):
     ranges = (("degree", 0),)
 
     degree: int = 3
-    _: KW_ONLY
-    alpha: float | tuple[float, ...] = GRID
-    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """Return about what the kernel costs: all distances, and the factors."""
@@ -291,14 +289,11 @@ class RandomFeatureAttention(_Scaled):
     """
 
     n_heads: int | None = 1000
-    _: KW_ONLY
     bias: float = 0.0
     std: float = 1.0
     augment: bool = True
     activation: str = "relu"
     keys: str = "all"
-    alpha: float | tuple[float, ...] = GRID
-    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
         """Return about what a fit of Y (n, k, d) costs: features, their inner products, the factors."""
@@ -393,9 +388,6 @@ class RandomFeatureMLP(_Scaled):
     ranges = (("width", 1),)
 
     width: int = 1000
-    _: KW_ONLY
-    alpha: float | tuple[float, ...] = GRID
-    random_state: int | None = None
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)

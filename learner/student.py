@@ -25,9 +25,7 @@ class Student(Streamed, Learner):
 
     It is trained in float32.
     It starts from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) of ±1 and all outputs, and takes a
-    step a batch. Nothing of the problem is handed to it, neither products nor a gate. The first 1024 examples scale the
-    labels, so that the outputs of a token have variance 1 in all: those of a structured family, which vary in one
-    column, vary by 1 there. On two tokens the step is compiled; else it is numpy's.
+    step a batch. The first 1024 examples scale the labels, so that the outputs of a token have variance 1 in all.
 
     `heads` M, its width; `rate`, tuned once on hidden parities of two and frozen; `batch` examples a step; `l1`: after
     each step every entry of Θ goes towards 0 by rate · l1, and no further (soft threshold), which helps where Θ is
@@ -35,12 +33,6 @@ class Student(Streamed, Learner):
 
     `fit` starts anew, holds a tenth out and makes one pass over the rest. `report_` says `solved` where it explains
     `EXPLAINED` = .9 of the labels' variance.
-
-    >>> from hardness.families.nondegenerate import Nondegenerate
-    >>> from hardness.instance import Instance
-    >>> nice = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=2), seed=0).examples(50_000, seed=1)
-    >>> Student(random_state=0).fit(nice.X, nice.Y).report_.status
-    'solved'
     """
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
@@ -50,7 +42,6 @@ class Student(Streamed, Learner):
     rate: float = 3e-3
     batch: int = 64
     l1: float = 0.0
-    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """Return the multiply-adds of a pass over this many examples."""

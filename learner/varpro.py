@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.layer import softmax
+from learner.base import Array
 
-Array = NDArray[np.float64]
 Factor = tuple[Array, bool]  # as of scipy.linalg.cho_factor
 CONVERGED, GIVE_UP = 1e-13, 1e-9  # relative residual, and gain of a step, at which Levenberg–Marquardt ends
 

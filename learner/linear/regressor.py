@@ -1,7 +1,7 @@
 """Algorithm 1 of Yau et al. as an estimator, with the pointwise certificate: which predictions are forced."""
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class Component:
     support: Array | None
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearAttention(RidgeLearner):
     """Least squares over all linear attention layers at once: random layers, from 1,000 examples.
 
@@ -39,21 +39,12 @@ class LinearAttention(RidgeLearner):
     others a second.
     `alpha` 0 is the least-norm solution and gives the certificates; otherwise ridge. There is no intercept: a layer is
     odd. After a fit `rank_` is the rank of the features of the training examples.
-
-    >>> from learner.linear.features import attention
-    >>> rng = np.random.default_rng(0)
-    >>> V, Q, X = rng.normal(size=(2, 1, 3)), rng.normal(size=(2, 3, 3)), rng.normal(size=(60, 5, 3))
-    >>> model = LinearAttention(query=-1).fit(X, attention(V, Q, X))
-    >>> model.score(X, attention(V, Q, X)) > 1 - 1e-12, model.certificate(X).identifiable, model.certify(X).all()
-    (True, True, np.True_)
     """
 
     centred = False
 
-    _: KW_ONLY
     query: int | str = "all"
     alpha: float | tuple[float, ...] = 0.0
-    random_state: int | None = None
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """Return about what a fit of Y (n, k, d) costs: kernel and factors, or, exactly, two pivoted factorisations."""

@@ -9,13 +9,12 @@ r = (σ − √(σ² − 2Lρ))/L, and there is no second one. Nothing says that
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner.attempt import examples_wanted
+from learner.base import Array
 from learner.varpro import attend, blocks
 
-Array = NDArray[np.float64]
 UNIT = float(np.finfo(np.float64).eps)  # twice the rounding of one operation: what is left pays for the sums
 REACH = 0.1  # the Lipschitz bound is computed for balls up to this radius
 MOST_UNKNOWNS = 8000  # whose matrix, 512 MB, is factored twice

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from learner.base import Array
+
 ZERO = 1e-6  # |Ŵ|_F / (rms(Y) √d) of a sum that vanishes exactly: rounding only
 SMALL = (
     0.5  # nice layers have 0.9 to 2, ΣW = 0 up to 0.33 (k = 5, τ = 20): below, the sum may be what is missing

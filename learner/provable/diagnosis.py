@@ -2,14 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hardness.gadgets.conditions import conditions
 from hardness.layer import MultiHeadAttention
 from hardness.scores import EXACT, relative_error
+from learner.base import Array
 
-Array = NDArray[np.float64]
 # The mildest value of a condition (`hardness.gadgets.conditions`) at which most layers were missed by phases 1 to 6, or
 # by phase 6b from a random start, in the study nice-layers; of conditions that broke neither there is none. A layer is
 # nice above the values of LEAST and below those of MOST.

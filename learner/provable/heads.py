@@ -4,16 +4,16 @@ Y_a = Σᵢ p_a⁽ⁱ⁾ X Wᵢ is linear in the m(k−1) free weights of the m 
 them, moves each Θᵢ towards its patterns by a step of Gauss and Newton, and fits all Wᵢ anew. Nothing is searched.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from learner.attempt import examples_wanted, random_theta
+from learner.base import Array
 from learner.varpro import anchored, attend, pairs, project, settle_signs
 
-Array = NDArray[np.float64]
 ROUNDS = 100
 PATIENCE, GAIN = 15, 0.03  # rounds that together must lower the residual by this fraction
 SPREAD = 2.0  # of the scores at a random start, in units of `random_theta`
@@ -128,15 +128,17 @@ def read(X: Array, Y: Array, w: Array, uniform: Array, best: float = KEPT) -> Re
 
 def moved(X: Array, theta: Array, P: Array, readings: Readings) -> Array:
     """Return Θ (m, d, d) after one step of each head from its patterns P (n, m, k, k) towards those that were read."""
-    d = X.shape[2]
-    steps = [np.linalg.solve(damped(A), slope) for A, slope in normal_equations(X, P, readings)]
-    return theta + np.stack(steps).reshape(-1, d, d)
+    return stepped(theta, *zip(*normal_equations(X, P, readings), strict=True))
 
 
-def damped(A: Array) -> Array:
-    """Return the matrix of a step with `DAMPING` on its diagonal."""
-    ridge = DAMPING * float(A.trace()) / len(A) + 1e-300
-    return A + ridge * np.eye(len(A))
+def stepped(theta: Array, matrices: Sequence[Array], slopes: Sequence[Array]) -> Array:
+    """Return Θ (m, d, d) after a damped step of each head, given its matrix (d², d²) and right-hand side (d²,)."""
+    steps = []
+    for A, slope in zip(matrices, slopes, strict=True):
+        ridge = DAMPING * float(A.trace()) / len(A) + 1e-300
+        steps.append(np.linalg.solve(A + ridge * np.eye(len(A)), slope))
+    ahead: Array = theta + np.stack(steps).reshape(theta.shape)
+    return ahead
 
 
 def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[Array, Array]]:

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from learner.base import Array
 from learner.provable.sculpt import Hull
 from learner.varpro import Move, Point, Steps, levenberg_marquardt, project
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.io.fields import whole
 from hardness.layer import MultiHeadAttention
 from hardness.scores import EXACT, relative_error
 from hardness.sq.averages import Ask, Estimate
-from learner.base import MOST_HELD, Learner, Phase, SearchResult
+from learner.base import MOST_HELD, Array, Learner, Phase, SearchResult
 from learner.provable import certificate, crude, diagnosis, net, queries, refine, sculpt
 from learner.provable import heads as every_head
 from learner.provable.polish import polish
 from learner.provable.rows import Block, canonical
 from learner.provable.sculpt import Hull
 
-Array = NDArray[np.float64]
 LEAST_WIDTH = 16  # k·d: below, there are too few different inputs
 AMPLE = 6  # heads a hull is given while their number is not known: too many only make phase 3 careful
 TRUSTED = 0.1  # median tolerance up to which a hull is trusted
@@ -125,14 +123,14 @@ class _Walk:
 
         Refuses for want of certificates; but once a hull was carved, it is kept, and this is only said.
         """
-        n, k, d = self.X.shape
+        _, k, d = self.X.shape
         name = f"sculpt {len(self.hulls) + 1}"
         found = sculpt.gather(self.X[:examples], self.Y[:examples], w, sculpt.KEPT * sculpt.wanted(d, k))
         seen: dict[str, Any] = {"finite": found.finite / found.rows}
         reason = sculpt.too_few(found)
         if not reason:
-            hull, system = sculpt.hull_of(found, self.heads())
-            seen = {"examples": min(examples, n), **sculpt.diagnostics(found, system, hull)}
+            hull = sculpt.hull_of(found, self.heads())
+            seen = sculpt.diagnostics(found, hull)
             reason = sculpt.unpinned(hull)
         if not reason:
             self.say(name, seen, hull.verdict())
@@ -253,13 +251,9 @@ class Provable(Learner):
     The phases are those of the paper, with what measures better in place of its convex body and its net. `heads="auto"`
     reads the number of heads off the spectrum of the certificates. Phase 6b, which is not the paper's, reads the
     patterns of every head off every row (`learner.provable.heads`), in at most `rounds` rounds from each start, and not
-    at all if that is 0. `report_.certified` and `report_.certified_error` are of the layer after phases 1 to 6b: a
-    statement on held-out examples (learner 1.13).
-    `polish` adds phase 7, local search (`report_.polished_error`), with the same search from a random start beside it
-    (`report_.random_start_error`). A phase whose assumption fails refuses, and `report_.refused_by` names it; then
-    phase 6b and the local search have only their random starts, and `report_.condition` says which condition of the
-    theorem the layer violates most. `report_.certified_radius` is that of a ball around the last layer in which there
-    is no other layer that fits (learner 1.14). k·d must be at least 16, and k <= d.
+    at all if that is 0. `polish` adds phase 7, local search, with the same search from a random start beside it. A
+    phase whose assumption fails refuses; then phase 6b and the local search have only their random starts. What
+    `report_` says is explained at `learner.base.FitReport`. k·d must be at least 16, and k <= d.
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w = rng.normal(size=(2, 2, 8, 8))
@@ -275,7 +269,6 @@ class Provable(Learner):
     heads: int | str = 2
     polish: bool = True
     rounds: int = every_head.ROUNDS
-    random_state: int | None = None
 
     def check_options(self) -> None:
         """Raise `InputError` for an option out of its range."""

@@ -1,14 +1,12 @@
 """Phase 7, ours: local search on all entries, from where phase 6 ended and, as a control, from a random start."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from hardness.scores import relative_error
 from learner.attempt import EXACT, attempt, examples_wanted, random_theta, relative_residual
-from learner.base import SOLVED, Phase
+from learner.base import SOLVED, Array, Phase
 
-Array = NDArray[np.float64]
 STARTS = 3  # random ones at most, where the phases have no layer to start from
 MORE, MOST_ROWS = 4, 20_000  # times the examples of the first try that the second sees, and the most
 

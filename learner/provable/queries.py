@@ -8,15 +8,14 @@ bound)` answers the mean of a function within a tolerance, as `hardness.sq.avera
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.sq.averages import Ask, Estimate
+from learner.base import Array
 from learner.provable import heads as every_head
 from learner.provable.refine import disagreement
-from learner.provable.sculpt import Hull, certify
+from learner.provable.sculpt import Hull, certify, equations
 from learner.varpro import anchored, attend
 
-Array = NDArray[np.float64]
 CLIP = 4.0  # standard deviations of a label beyond which it is cut
 ETAS = (0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)  # tolerances of rows that are tried as thresholds
 LEAST_SHARE = 0.02  # of the rows: fewer are too few to pin d² unknowns in a population of 20,000 examples
@@ -85,8 +84,11 @@ def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float)
     upper = np.triu_indices(d * d)
 
     def normal(X: Array, Y: Array) -> Array:
-        A, b = _certificates(X, Y, w, ETAS[best])
-        count = X.shape[1] * (X.shape[1] - 1)
+        k = X.shape[1]
+        p, eta = certify(X, Y, w)
+        example, a = np.nonzero(eta.reshape(-1, k) <= ETAS[best])
+        A, b = equations(X[example], a, p[example, a])
+        b, count = _cut(b, LOGARITHM), k * (k - 1)
         sums: Array = np.concatenate([(A.T @ A)[upper] / 4, A.T @ b / (2 * LOGARITHM)])
         return np.asarray(sums / count, dtype=np.float64)
 
@@ -100,20 +102,7 @@ def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float)
     right = pinned.T @ (2 * LOGARITHM * answers[len(upper[0]) :])
     t = pinned @ (right / np.maximum(values[heads - 1 :], 1e-4 * values[-1]))
     spectrum = np.sqrt(np.maximum(values, 0))
-    return Hull(
-        t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, len(spectrum), None, 0.0, tolerance=ETAS[best]
-    )
-
-
-def _certificates(X: Array, Y: Array, w: Array, eta: float) -> tuple[Array, Array]:
-    """Return the certificates (·, d²) of the rows of tolerance at most `eta`, and their logarithms, cut."""
-    _, k, d = X.shape
-    p, of_row = certify(X, Y, w)
-    example, a = np.nonzero(of_row.reshape(-1, k) <= eta)
-    edges = X[example, :-1] - X[example, -1:]
-    A = (X[example, a][:, None, :, None] * edges[:, :, None, :]).reshape(-1, d * d)
-    weights = p[example, a]
-    return A, _cut(np.log(weights[:, :-1] / weights[:, -1:]).ravel(), LOGARITHM)
+    return Hull(t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, len(spectrum), None, ETAS[best])
 
 
 def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
@@ -166,11 +155,7 @@ def every_round(ask: Ask, own: Array, theta: Array, clip: float) -> Array | None
         return np.asarray(total / k, dtype=np.float64)
 
     right = ask(slopes, CLIP) * scale * len(own) * k
-    steps = [
-        np.linalg.solve(every_head.damped(A), slope.ravel()) for A, slope in zip(matrices, right, strict=True)
-    ]
-    ahead: Array = theta + np.stack(steps).reshape(theta.shape)
-    return ahead
+    return every_head.stepped(theta, matrices, [slope.ravel() for slope in right])
 
 
 def _solved(moments: Array, clip: float) -> Array:

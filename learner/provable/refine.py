@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from learner.base import Array
 from learner.provable.rows import Best, chunks
 from learner.provable.sculpt import Hull
 from learner.varpro import attend
-
-Array = NDArray[np.float64]
 
 
 def agreement_rows(X: Array, Y: Array, hull: Hull) -> tuple[Array, dict[str, Any]]:

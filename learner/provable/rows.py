@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from learner.base import Array
+
 Block = tuple[Array, Array]
 CHUNK = 2000  # examples that a phase looks at together: what it makes of them stays in cache
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learner.base import Array
 from learner.provable.rows import Best, chunks
 
-Array = NDArray[np.float64]
 KEPT = 4  # times as many certificates as a hull wants, for those whose best lack rank
 MOST_HEADS = 12  # heads beyond which the spectrum is not read
 LEAST_GAP = 1.6  # in the spectrum: below, nothing tells the hull from what is pinned
@@ -28,7 +28,7 @@ class Certificates:
     """
 
     X: Array
-    a: Array
+    a: NDArray[np.intp]
     p: Array
     eta: Array
     rows: int
@@ -57,7 +57,6 @@ class Hull:
     spectrum: Array
     rank: int
     gap: float | None
-    spread: float  # median absolute residual of the constraints
     tolerance: float = float("inf")  # median tolerance of the constraints
 
     @property
@@ -143,17 +142,19 @@ def wanted(d: int, k: int) -> int:
 
 def constraints(certificates: Certificates, count: int) -> Constraints:
     """The `count` certificates of least tolerance (fewer if there are fewer), as constraints."""
-    X, a, p, eta = (
-        part[:count] for part in (certificates.X, certificates.a, certificates.p, certificates.eta)
-    )
-    _, k, d = X.shape
-    x, others = X[np.arange(len(X)), a], X[:, :-1] - X[:, -1:]
-    A = (x[:, None, :, None] * others[:, :, None, :]).reshape(-1, d * d)
-    b = np.log(p[:, :-1] / p[:, -1:]).ravel()
-    return Constraints(A, b, np.repeat(eta, k - 1))
+    A, b = equations(certificates.X[:count], certificates.a[:count], certificates.p[:count])
+    return Constraints(A, b, np.repeat(certificates.eta[:count], certificates.X.shape[1] - 1))
 
 
-def hull_of(certificates: Certificates, heads: int) -> tuple[Hull, Constraints]:
+def equations(X: Array, a: NDArray[np.intp], p: Array) -> tuple[Array, Array]:
+    """Return A (·, d²) and b with A vec Θ = b where rows a (r,) of examples X (r, k, d) have patterns p (r, k)."""
+    d = X.shape[2]
+    x, edges = X[np.arange(len(X)), a], X[:, :-1] - X[:, -1:]
+    A = (x[:, None, :, None] * edges[:, :, None, :]).reshape(-1, d * d)
+    return A, np.log(p[:, :-1] / p[:, -1:]).ravel()
+
+
+def hull_of(certificates: Certificates, heads: int) -> Hull:
     """The hull from the best certificates; more of nearly the same tolerance are taken while directions are missing.
 
     Of one head every row is certified, and the very best may be alike; of saturated heads those that are not alike
@@ -163,11 +164,10 @@ def hull_of(certificates: Certificates, heads: int) -> tuple[Hull, Constraints]:
     count = wanted(d, k)
     worst = 3 * float(certificates.eta[:count][-1])
     while True:
-        system = constraints(certificates, count)
-        hull = least_squares_hull(system, heads, d)
+        hull = least_squares_hull(constraints(certificates, count), heads, d)
         count *= 2
         if not unpinned(hull) or count > len(certificates.eta) or certificates.eta[count - 1] > worst:
-            return hull, system
+            return hull
 
 
 def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
@@ -179,9 +179,8 @@ def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
     for _ in range(5):
         t = np.linalg.solve((A.T * weight) @ A + ridge, A.T @ (weight * b))
         residual = np.abs(A @ t - b)
-        spread = float(np.median(residual))
         # 1.4826 median deviations are a standard deviation of normal errors; from three on, certificates may be false.
-        weight = 1 / np.maximum(1, residual / max(3 * 1.4826 * spread, 1e-15))
+        weight = 1 / np.maximum(1, residual / max(3 * 1.4826 * float(np.median(residual)), 1e-15))
     values, vectors = np.linalg.eigh(A.T @ A / len(A))
     singular = np.sqrt(np.maximum(values, 0))
     # AᵀA has half of the digits of A: below 1e-8 of the largest, singular values are rounding.
@@ -191,9 +190,8 @@ def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
     free = vectors[:, : heads - 1]
     t = t - free @ (free.T @ t)
     gap = float(spectrum[heads - 1] / max(spectrum[heads - 2], 1e-12)) if heads > 1 else None
-    return Hull(
-        t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, rank, gap, spread, float(np.median(system.eta))
-    )
+    tolerance = float(np.median(system.eta))
+    return Hull(t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, rank, gap, tolerance)
 
 
 def too_few(certificates: Certificates) -> str:
@@ -221,15 +219,12 @@ def unpinned(hull: Hull) -> str:
     )
 
 
-def diagnostics(certificates: Certificates, system: Constraints, hull: Hull) -> dict[str, Any]:
-    """The numbers of one sculpting round, for its `Phase`: rows, tolerances, spectrum, rank and gap."""
+def diagnostics(certificates: Certificates, hull: Hull) -> dict[str, Any]:
+    """Return the numbers of one sculpting round, for its `Phase`."""
     return {
         "rows": certificates.rows,
         "finite": certificates.finite / certificates.rows,
-        "kept": len(system.b),
-        "eta_max": float(system.eta.max()),
         "eta_median": hull.tolerance,
-        "spread": hull.spread,
         "spectrum": hull.spectrum[: len(hull.directions) + 3].tolist(),
         "rank": hull.rank,
         "gap": hull.gap,

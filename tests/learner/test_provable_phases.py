@@ -64,7 +64,7 @@ def exact_hull(layer: MultiHeadAttention) -> sculpt.Hull:
     base = layer.theta[0].ravel()
     base = base - basis.T @ (basis @ base)
     d = layer.dim
-    return sculpt.Hull(base.reshape(d, d), basis.reshape(-1, d, d), np.ones(d * d), d * d, 9.0, 0.0)
+    return sculpt.Hull(base.reshape(d, d), basis.reshape(-1, d, d), np.ones(d * d), d * d, 9.0)
 
 
 def test_net_jacobian_matches_finite_differences() -> None:
