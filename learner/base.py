@@ -130,18 +130,6 @@ class Learner(Regressor):
     X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)
     and hands the rest to `_search`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd
     layer) and `report_`.
-
-    Model selection works on (n, k, d) arrays, here on the number of heads:
-
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from hardness.layer import MultiHeadAttention
-    >>> from learner.direct import Direct
-    >>> rng = np.random.default_rng(0)
-    >>> layer = MultiHeadAttention(rng.normal(size=(2, 4, 4)) / 3, rng.normal(size=(2, 4, 4)))
-    >>> X = rng.choice([-1.0, 1.0], size=(300, 2, 4))
-    >>> search = GridSearchCV(Direct(starts=1, random_state=0), {"heads": [1, 2]}, cv=2)
-    >>> search.fit(X, layer(X)).best_params_
-    {'heads': 2}
     """
 
     solved_at: ClassVar[float] = SOLVED

@@ -23,8 +23,7 @@ F = np.float32
 def hyperbolic_tangent(h: Any) -> Any:
     """Replace the float32 numbers of h, of any shape, by their tanh, within 3e-7.
 
-    Lambert's continued fraction, cut after y^7, gives tanh y = y P(y²)/Q(y²) = p/q at y = h/2. Then tanh h is
-    2 p q/(q² + p²).
+    Lambert's continued fraction, cut after y^7, gives tanh y = p/q at y = h/2. Then tanh h is 2 p q/(q² + p²).
     """
     flat = h.reshape(h.size)
     for i in range(flat.size):

@@ -259,17 +259,14 @@ class Diagonal(Learner):
         part, self._waiting = self._waiting.split(count)
         ends = np.searchsorted(part.places, np.arange(0, count + 1, batch))
         labels = (part.labels - self._offset) * self._scale
-        noise = self._drawn(len(ends) - 1, batch) if self.noise else None
+        noise = None
+        if self.noise:
+            shape = len(ends) - 1, self.n_features_in_ + 1, self.heads
+            noise = self._noises.standard_normal(shape, dtype=np.float32)
+            noise *= np.float32(self.noise * self.clip / batch**0.5)
         self._network.train(part.words, labels, ends, batch, self._rule(), noise)
         self._gradients += len(labels)
         self._taken += count
-
-    def _drawn(self, steps: int, batch: int) -> NDArray[np.float32]:
-        """Draw the noise of this many steps."""
-        shape = steps, self.n_features_in_ + 1, self.heads
-        drawn = self._noises.standard_normal(shape, dtype=np.float32)
-        drawn *= np.float32(self.noise * self.clip / batch**0.5)
-        return drawn
 
     def _pooled(self, read: Rows, size: int) -> Rows:
         """Return what is read, or, once the pool is full, pooled examples in its place, reshuffled every pass."""

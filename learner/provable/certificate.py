@@ -26,9 +26,6 @@ class Ball:
 
     inner: float
     outer: float
-    sigma: float
-    lipschitz: float
-    residual: float
 
 
 def ball(X: Array, Y: Array, layer: MultiHeadAttention) -> Ball | None:
@@ -49,7 +46,7 @@ def ball(X: Array, Y: Array, layer: MultiHeadAttention) -> Ball | None:
     # (σ − √(σ² − 2Lρ))/L without cancellation.
     inner = 2 * residual / (sigma + room**0.5) * (1 + 8 * UNIT)
     outer = min(sigma / lipschitz, REACH)
-    return Ball(inner, outer, sigma, lipschitz, residual) if inner < outer else None
+    return Ball(inner, outer) if inner < outer else None
 
 
 def least_singular(X: Array, layer: MultiHeadAttention) -> float:

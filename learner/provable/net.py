@@ -1,45 +1,32 @@
 """Phase 6: the Θᵢ inside the affine hull, Θᵢ = Θ̂ + |Θ̂| Σ_q c_iq D_q, and W by least squares for each guess."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from hardness.layer import MultiHeadAttention
 from learner.base import Array
 from learner.provable.sculpt import Hull
 from learner.varpro import Move, Point, Steps, levenberg_marquardt, project
 
-
-@dataclass(frozen=True)
-class Net:
-    """Θ and W (m, d, d) of the best guess; residuals of all starts (sorted), and the guesses that were visited."""
-
-    theta: Array
-    w: Array
-    residuals: tuple[float, ...]
-    visited: int
+STARTS, ITERATIONS = 6, 25
 
 
 def multi_start(
-    X: Array,
-    Y: Array,
-    hull: Hull,
-    heads: int,
-    rng: np.random.Generator,
-    *,
-    starts: int = 6,
-    iterations: int = 25,
-) -> Net:
-    """Variable projection in the m(m−1) coordinates, from random starts; three that agree with the best are enough."""
+    X: Array, Y: Array, hull: Hull, heads: int, rng: np.random.Generator
+) -> tuple[MultiHeadAttention, list[float]]:
+    """Return the best layer of random starts in the m(m−1) coordinates, and the residuals of all, ascending.
+
+    Three that agree with the best are enough.
+    """
     problem = _Coordinates(X, Y, hull)
     q = len(hull.directions)
     ends: list[tuple[float, Array]] = []
-    for _ in range(starts if q else 1):
-        ends.append(problem.search(rng.normal(size=(heads, q)), iterations))
+    for _ in range(STARTS if q else 1):
+        ends.append(problem.search(rng.normal(size=(heads, q))))
         best = min(r for r, _ in ends)
         if sum(r < 1.01 * best + 1e-12 for r, _ in ends) == 3:
             break
     ends.sort(key=lambda end: end[0])
-    return problem.net(ends[0][1], tuple(r for r, _ in ends), len(ends))
+    return problem.layer(ends[0][1]), [residual for residual, _ in ends]
 
 
 class _Coordinates:
@@ -73,11 +60,10 @@ class _Coordinates:
         W, R, L = project(Z, self.Y)
         return Point(c, P, Z, W, R, L, float(np.linalg.norm(R)) / self.power)
 
-    def search(self, c: Array, iterations: int) -> tuple[float, Array]:
+    def search(self, c: Array) -> tuple[float, Array]:
         """Levenberg–Marquardt on c, with the Jacobian written out: m(m−1) columns are few."""
-        end = levenberg_marquardt(self.evaluate(c), self.system, iterations if c.size else 0, 1e-5, tries=8)[
-            0
-        ]
+        steps = ITERATIONS if c.size else 0
+        end, _ = levenberg_marquardt(self.evaluate(c), self.system, steps, 1e-5, tries=8)
         return end.residual, end.theta
 
     def system(self, here: Point) -> Steps:
@@ -104,7 +90,6 @@ class _Coordinates:
         J -= here.Z @ cho_solve((here.L, True), here.Z.T @ J, check_finite=False)
         return J.reshape(n * k * d, -1)
 
-    def net(self, c: Array, residuals: tuple[float, ...], visited: int) -> Net:
+    def layer(self, c: Array) -> MultiHeadAttention:
         theta = self.hull.theta + self.size * np.einsum("iq,qab->iab", c, self.hull.directions)
-        w = self.evaluate(c).w.reshape(theta.shape)
-        return Net(theta, w, residuals, visited)
+        return MultiHeadAttention(theta, self.evaluate(c).w.reshape(theta.shape))

@@ -180,8 +180,7 @@ class _Walk:
         """
         order = self.rng.permutation(len(self.sample[0]))[:1500]
         X, Y, m = self.sample[0][order], self.sample[1][order], hull.heads
-        found = net.multi_start(X, Y, hull, m, self.rng)
-        layer = MultiHeadAttention(found.theta, found.w)
+        layer, residuals = net.multi_start(X, Y, hull, m, self.rng)
         error = self.error(layer)
         verdict, reason = "ok", ""
         if error > CERTIFIED:
@@ -189,11 +188,11 @@ class _Walk:
             reason = f"relative error {error:.2g} on held-out examples, certified is at most {CERTIFIED}"
         elif m > 1:
             # A generator of its own: whether this is asked must not change what the polish draws after it.
-            fewer = net.multi_start(X, Y, hull, m - 1, self.rng.spawn(1)[0])
-            if fewer.residuals[0] <= FITS_AS_WELL * found.residuals[0]:
+            _, of_fewer = net.multi_start(X, Y, hull, m - 1, self.rng.spawn(1)[0])
+            if of_fewer[0] <= FITS_AS_WELL * residuals[0]:
                 verdict = "weak"
                 reason = f"{m - 1} of the {m} heads fit as well, so that their number is not certified"
-        self.say("net", {"relative_error": error, "residuals": list(found.residuals)}, verdict, reason)
+        self.say("net", {"relative_error": error, "residuals": residuals}, verdict, reason)
         return layer
 
     def every_head(self, start: MultiHeadAttention | None, rounds: int) -> MultiHeadAttention | None:
@@ -254,14 +253,6 @@ class Provable(Learner):
     at all if that is 0. `polish` adds phase 7, local search, with the same search from a random start beside it. A
     phase whose assumption fails refuses; then phase 6b and the local search have only their random starts. What
     `report_` says is explained at `learner.base.FitReport`. k·d must be at least 16, and k <= d.
-
-    >>> rng = np.random.default_rng(0)
-    >>> theta, w = rng.normal(size=(2, 2, 8, 8))
-    >>> X = rng.choice([-1.0, 1.0], size=(4000, 2, 8))
-    >>> layer = MultiHeadAttention(theta / 6, w)
-    >>> report = Provable(heads="auto", random_state=0).fit(X, layer(X)).report_
-    >>> report.heads, report.certified, report.certified_error < 0.1, report.polished_error < 1e-6
-    (2, True, True, True)
     """
 
     ranges = (("rounds", 0),)

@@ -134,18 +134,6 @@ def test_the_layer_agrees_with_the_fast_form_on_all_inputs(family):
     np.testing.assert_allclose(student.layer()(X), student.predict(X), atol=1e-9)
 
 
-def test_values_of_open_rows_are_those_of_predict():
-    instance = Instance.generate(STREAMED[7], 0)
-    rows, fresh = instance.informative(4000, 1), instance.examples(700, 2)
-    student = Diagonal(heads=5, random_state=0)
-    part = informative_examples(fresh.X, fresh.Y).X
-    student.partial_fit(instance.informative(50, 1).X, rows.Y[: len(instance.informative(50, 1).Y)])
-    assert not student.open_values(part).any()
-    student.partial_fit(rows.X, rows.Y)
-    predicted = (fresh.X * student.predict(fresh.X))[part.positions, 0, 0]
-    np.testing.assert_allclose(student.open_values(part), predicted, atol=1e-5)
-
-
 def test_steps_are_taken_as_soon_as_labels_are_known_and_batches_grow():
     instance = Instance.generate(build("parity", {"dim": 9, "heads": 3}), 0)
     few, many = instance.informative(100, 1), instance.informative(60, 1, 100)

@@ -104,13 +104,6 @@ def test_a_walk_with_a_soft_threshold_has_the_predicted_law():
     assert (t**2).mean() ** 0.5 == pytest.approx(2**0.5 * scale, rel=0.05)
 
 
-def test_the_rate_cancels_in_the_restarts():
-    for rate in (0.003, 0.1):
-        assert lottery.restarts(16, 0.03) == pytest.approx(
-            (2 * rate**2 / 16) / lottery.scale(rate, 0.03) ** 2
-        )
-
-
 def test_the_learner_on_coins_walks_as_the_law_says():
     """Rate .03, batch 16, l1 .03, 64 heads, d = 16, 160,000 examples with random labels, seed 1, after some burn-in."""
     heads, dim, rng = 64, 16, np.random.default_rng(1)
