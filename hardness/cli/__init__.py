@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, instances, learn, literature, plot, questions, sq, sq_learn, study, suite
+from hardness.cli import attack, instances, learn, literature, plot, questions, sq, study, suite
 from hardness.cli.common import MARKUP, emit
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
@@ -26,7 +26,6 @@ app = typer.Typer(
 )
 for room in (instances, sq, attack, learn, study, questions, plot, suite, literature):
     room.register(app)
-sq_learn.register(sq.app)
 
 
 @app.callback()

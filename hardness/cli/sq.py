@@ -1,4 +1,4 @@
-"""Commands on statistical queries: sq bounds, value, play and certify, and strategies."""
+"""Commands on statistical queries: sq bounds, value, play, certify and learn, and strategies."""
 
 from collections.abc import Callable, Mapping
 from inspect import signature
@@ -21,6 +21,7 @@ from hardness.cli.common import (
     talk,
     with_options,
 )
+from hardness.cli.learn import Set, settings
 from hardness.errors import InputError
 
 Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
@@ -36,13 +37,26 @@ Noise = Annotated[
 Success = Annotated[
     float, typer.Option(help="Probability with which a learner of examples names the set; in (0, 1].")
 ]
-MaxQueries = Annotated[int | None, typer.Option(help="Stop after this many queries.")]
+MaxQueries = Annotated[int | None, typer.Option(min=0, help="Stop after this many queries.")]
 All = Annotated[bool, typer.Option("--all", help="Every bound, those of other authors and models too.")]
 Independent = Annotated[int | None, typer.Option(min=1, help="K: this many affinely independent parities.")]
 Seconds = Annotated[float, typer.Option(min=0, help="Search for so long; then a bracket.")]
 Kind = Annotated[Literal["transcript", "bound", "value"], typer.Option(help="What is certified.")]
 Asked = Annotated[str | None, typer.Option("--strategy", help="Of a transcript; sign-batch if absent.")]
 Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
+
+Heads = Annotated[
+    int, typer.Option(help="Hidden bits: this many heads hide them. Of the learner: --set heads=W.")
+]
+Answers = Annotated[
+    Literal["null", "window", "sampled", "noisy"],
+    typer.Option("--oracle", help="null: coins within T, exact above; window: all sets possible at first."),
+]
+Averaged = Annotated[
+    Literal["noisy", "sampled"],
+    typer.Option("--oracle", help="noisy: uniform noise within T; sampled: fresh examples."),
+]
+Steps = Annotated[int, typer.Option(min=0, help="Stop after this many steps.")]
 
 CERTIFICATE_SECONDS = 600.0  # for an exact value
 UNIDENTIFIABLE = "nothing is identifiable at this tolerance: no query loses a concept (theory 2.7, 2.8)"
@@ -54,6 +68,7 @@ EXAMPLES = {
     "play": "parity --dim 17 --heads 4 --tolerance 0.1 --strategy sign-batch --oracle window",
     "value": "parity --dim 5 --heads 2 --tolerance 0.15",
     "certify": "parity --dim 5 --heads 2 --tolerance 0.15 --kind value --out value.json",
+    "learn": "parity --dim 10 --heads 3 --tolerance 0.02 --set rate=0.1",
 }
 
 app = group("Statistical queries: bounds and games.", f"sq bounds {EXAMPLES['bounds']}")
@@ -272,6 +287,66 @@ def certify(
     emit(as_json, {"kind": kind, "statement": statement, "out": str(out)}, [statement, f"written to {out}"])
 
 
+def learn_parity(
+    dim: Annotated[int, typer.Option(help="Features of a token, d, up to 18; one of them is the gate.")],
+    heads: Heads,
+    tolerance: Tolerance,
+    oracle: Answers = "null",
+    seed: Seed = None,
+    queries: MaxQueries = None,
+    steps: Steps = 1500,
+    options: Set = None,
+    as_json: Json = False,
+) -> None:
+    """Gradient descent by an oracle's answers: every entry of the population gradient is a query.
+
+    The learner is `diagonal`; --set gives its options.
+
+    Example: hardness sq learn parity --dim 10 --heads 3 --tolerance 0.02 --set rate=0.1
+    """
+    from hardness.evaluation.solver import Solver, make
+    from hardness.families.parity import Parity
+    from hardness.sq.descent import descend
+
+    seed = randbits(128) if seed is None else seed
+    student = make(Solver("learner", "diagonal", settings(options or ())), seed % 2**32)
+    sets = Parity(dim, heads).sets
+    ended = descend(student.descend, sets, oracle, tolerance, seed=seed, steps=steps, max_queries=queries)
+    fields = {name: value for name, value in vars(ended).items() if value is not None} | {"seed": seed}
+    emit(as_json, fields, [f"{name:18} {value}" for name, value in fields.items()])
+
+
+def learn_nondegenerate(
+    dim: Annotated[int, typer.Option(help="Features of a token, d.")],
+    heads: Annotated[int, typer.Option(help="m.")],
+    tolerance: Tolerance,
+    tokens: Annotated[int, typer.Option(help="k, from 2 to d.")] = 2,
+    learner: Annotated[str, typer.Option(help="One that learns by averages.")] = "provable",
+    oracle: Averaged = "noisy",
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """The phases 1 to 4 and 6b of the learner with the theorem by averages alone, on a random layer.
+
+    A phase is ok if its estimate is good enough for the next one.
+
+    Example: hardness sq learn nondegenerate --dim 8 --tokens 2 --heads 2 --tolerance 0.001
+    """
+    from hardness import registry
+    from hardness.families.nondegenerate import Nondegenerate
+    from hardness.instance import Instance
+    from hardness.sq.averages import by_phases
+
+    seed = randbits(128) if seed is None else seed
+    instance = Instance.generate(Nondegenerate(dim, tokens, heads), seed)
+    fields = by_phases(registry.get("learner", learner), instance, oracle, tolerance, seed) | {"seed": seed}
+    lines = [
+        f"{phase['name']:12} {'ok' if phase['ok'] else 'NO':3} relative error {phase['error']}"
+        for phase in fields["phases"]
+    ]
+    emit(as_json, fields, [f"{fields['status']}, {fields['queries']} queries", *lines])
+
+
 RUNS: dict[str, Callable[..., None]] = {
     "bounds": bounds,
     "bounds parity": parity_bounds,
@@ -285,5 +360,9 @@ def register(parent: typer.Typer) -> None:
     for verb, run in (("bounds", bounds), ("play", play), ("certify", certify)):
         app.add_typer(group(f"{run.__doc__}", f"sq {verb} {EXAMPLES[verb]}", cls=Classes), name=verb)
     app.add_typer(typer.Typer(cls=Classes, callback=value, invoke_without_command=True), name="value")
+    learn = group("What learners reach by the answers of an oracle.", f"sq learn {EXAMPLES['learn']}")
+    learn.command("parity")(learn_parity)
+    learn.command("nondegenerate")(learn_nondegenerate)
+    app.add_typer(learn, name="learn")
     parent.add_typer(app, name="sq", rich_help_panel=SOLVERS)
     parent.command(rich_help_panel=SOLVERS)(strategies)

@@ -58,15 +58,12 @@ def _over_bases(vectors: list[int], size: int) -> Iterator[tuple[tuple[int, ...]
 
 def _least(rows: tuple[int, ...], width: int) -> tuple[int, ...]:
     """Return the least matrix among all orders of its rows and of its columns, as the fewer of the two."""
-    if len(rows) <= width:
-        columns = [[row >> j & 1 for row in rows] for j in range(width)]
-        return min(
-            tuple(sorted(sum(column[i] << k for k, i in enumerate(order)) for column in columns))
-            for order in permutations(range(len(rows)))
-        )
+    entries = [[row >> j & 1 for j in range(width)] for row in rows]
+    vectors = [*zip(*entries, strict=True)] if len(rows) <= width else entries
+    orders = permutations(range(min(len(rows), width)))
     return min(
-        tuple(sorted(sum((row >> j & 1) << k for k, j in enumerate(order)) for row in rows))
-        for order in permutations(range(width))
+        tuple(sorted(sum(vector[i] << k for k, i in enumerate(order)) for vector in vectors))
+        for order in orders
     )
 
 
@@ -75,19 +72,15 @@ def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]
     vectors = [2 * p + 1 for p in points]
     masks = np.array(vectors, np.uint64)
     basis, _, places = span_coordinates(masks, masks)
-    order = basis + [i for i in range(len(points)) if i not in basis]
-    codes = [int(places[i]) for i in order]
     index = {vector: i for i, vector in enumerate(vectors)}
     maps: list[tuple[int, ...]] = []
 
     def extend(images: list[int], spanned: list[tuple[int, int]]) -> None:
         if len(images) == len(basis):
-            sums = [
-                reduce(xor, (image for i, image in enumerate(images) if code >> i & 1), 0) for code in codes
-            ]
+            chosen = ([image for i, image in enumerate(images) if code >> i & 1] for code in places.tolist())
+            sums = [reduce(xor, some) for some in chosen]
             if all(total in index for total in sums):
-                back = dict(zip(order, (index[total] for total in sums), strict=True))
-                maps.append(tuple(back[i] for i in range(len(points))))
+                maps.append(tuple(index[total] for total in sums))
             return
         for vector in vectors:
             rest = reduced(vector, 0, spanned)[0]

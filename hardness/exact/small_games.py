@@ -169,9 +169,9 @@ class _Decision:
         rng = np.random.default_rng(0)
         for _ in range(GUESSES):
             order: list[int] = rng.permutation(len(self.concepts)).tolist()
-            tried: set[tuple[int, ...]] = set()
-            while tuple(order) not in tried:
-                tried.add(tuple(order))
+            tried: list[list[int]] = []
+            while order not in tried:
+                tried.append(order)
                 ask = self._query(self._demanded(order))[0]
                 if ask is None:
                     break
@@ -196,11 +196,8 @@ class _Decision:
             return None
         if self._wins(ask):
             return ask
-        for i in ask.order():
-            deeper = None if i in beginning else self.search([*beginning, i])
-            if deeper:
-                return deeper
-        return None
+        deeper = (self.search([*beginning, i]) for i in ask.order() if i not in beginning)
+        return next((found for found in deeper if found), None)
 
     def _demanded(self, beginning: list[int]) -> list[Pair]:
         """Return pairs (a, b): a winning query with this beginning has b more than 2 tau above a."""
@@ -212,11 +209,9 @@ class _Decision:
         return pairs
 
     def _wins(self, ask: Ask) -> bool:
-        order, width = ask.order(), 2 * self.games.tau
-        windows = (
-            [i for i in order[k:] if ask.means[i] - ask.means[a] <= width] for k, a in enumerate(order)
-        )
-        return not any(self._needs_all(kept) for kept in windows)
+        order, means, width = ask.order(), ask.means, 2 * self.games.tau
+        windows = ([i for i in order[k:] if means[i] - means[a] <= width] for k, a in enumerate(order))
+        return not any(map(self._needs_all, windows))
 
     def _query(self, pairs: list[Pair]) -> tuple[Ask | None, tuple[Fraction, ...]]:
         """Return a query that drives all the pairs apart, or the weights that exclude one."""

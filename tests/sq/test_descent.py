@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.descent import descend
-from hardness.sq.oracle import ORACLES, OutOfQueries
+from hardness.sq.oracle import ORACLES
 from hardness.sq.queries import Tables, bit_products
 from learner import diagonal_network
 from learner.diagonal import Diagonal
@@ -47,13 +47,6 @@ def test_a_block_is_answered_as_its_queries_are_one_after_another(name):
         assert answers == pytest.approx([singly.answer(query, 0.05) for query in block], abs=1e-12)
         assert blockwise.ledger.queries == singly.ledger.queries == 40
         assert blockwise.possible.tolist() == singly.possible.tolist()
-
-
-def test_a_block_beyond_the_budget_is_refused_whole():
-    oracle = ORACLES["null"](ParityConcepts(N, 2).masks(0, 1), np.random.default_rng(0), budget=7)
-    with pytest.raises(OutOfQueries):
-        oracle.answers(Tables(np.random.default_rng(1).normal(size=(8, 2**N))), 0.05)
-    assert oracle.ledger.queries == 0
 
 
 @settings(deadline=None, max_examples=40)

@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from window import window_loss
 
 from hardness.errors import InputError
-from hardness.exact.flat import UNIT, alive, densest, layer_signs, patterns, shape_query, templates
+from hardness.exact.flat import UNIT, layer_signs, templates
 from hardness.exact.independent import independent_apart, independent_value
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import exact_floor, max_separation
@@ -28,34 +27,6 @@ def test_templates_reach_what_they_say() -> None:
         assert len(set(t.support.tolist())) == 2 * t.lost
         assert independent_apart(t.lost) <= t.reach <= max_separation(t.lost)
         assert t.lost == 2 or t.reach > independent_apart(t.lost)
-
-
-def test_a_layer_is_its_sets_and_its_query_moves_them() -> None:
-    rng = np.random.default_rng(0)
-    live = ParityConcepts(12, 4).masks()
-    layer, lives = densest(ParityConcepts(12, 4), live, 7, 5, rng)
-    assert lives.all()
-    sets = layer.sets()[0]
-    assert len(set(sets.tolist())) == len(patterns(7, 3)) == 35
-    assert set(np.bitwise_count(sets).tolist()) == {4}
-    values = rng.uniform(-1, 1, 2**6)
-    means = layer.query(0, values).means(live)
-    expected = layer_signs(7, 3) @ values / 2**7
-    assert means[np.searchsorted(live, sets)] == pytest.approx(expected)
-    assert not means[~np.isin(live, sets)].any()
-    assert alive(sets, live[::2]).tolist() == np.isin(sets, live[::2]).tolist()
-
-
-def test_a_mould_loses_what_it_promises_to_every_answer() -> None:
-    rng = np.random.default_rng(4)
-    lives = rng.random(126) < 0.8
-    signs = layer_signs(9, 4)[lives]
-    for tau, lost in ((0.1, 8), (0.06, 26), (0.2, 1)):
-        query = shape_query(signs, lost, tau, rng)
-        assert query is not None
-        means = np.concatenate([signs @ query / (2 * signs.shape[1]), np.zeros(500)])
-        assert window_loss(means, tau) >= lost
-    assert shape_query(signs, 12, 0.1, rng) is None  # T(12) <= .1
 
 
 @pytest.mark.parametrize(
