@@ -41,7 +41,7 @@ GADGET_SCALARS = ("kind", "beta", "offset", "gate")
 VERSIONS = ("0.2.0",)  # older releases that wrote the same format
 TEXTS = ("hypothesis", "heads_meaning")
 MOST_HEADER = 1 << 20  # bytes of a header
-BYTES = 64.0  # of memory for a coordinate of a layer that is made of few numbers
+BYTES = 64.0  # of memory for a coordinate or a head of a layer that is made of few numbers
 SECRET, NOISE = 0, 1  # what is spawned from an instance's seed, family and parameters
 
 
@@ -255,7 +255,7 @@ class Instance:
         try:
             whole("seed", header["seed"], 0)  # 8.0 is an integer to JSON Schema, and none that seeds anything
             family = families.build(header["family"], header["parameters"])
-            require_memory(BYTES * family.dim, "its layer")
+            require_memory(BYTES * (family.dim + (getattr(family, "heads", None) or 0)), "its layer")
             secret = {name[7:]: value for name, value in arrays.items() if name.startswith("secret.")}
             family.check(secret)
             teacher = family.realize(secret)

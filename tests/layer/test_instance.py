@@ -105,9 +105,11 @@ def changed(path, instance, header=None, arrays=None):
 def test_a_header_that_asks_for_more_than_there_is_memory_is_refused(tmp_path, family):
     """Before anything of that size is made: 2**40 numbers would be a MemoryError."""
     instance = Instance.generate(family, 0)
-    asked = {"parameters": {**instance.header()["parameters"], "dim": 2**40}}
-    with pytest.raises(InputError, match="not a whole instance"):
-        Instance.load(changed(tmp_path / "f", instance, asked))
+    stated = instance.header()["parameters"]
+    for name in {"dim", "heads"} & stated.keys():
+        asked = {"parameters": {**stated, name: 2**40}}
+        with pytest.raises(InputError, match="not a whole instance"):
+            Instance.load(changed(tmp_path / "f", instance, asked))
 
 
 def gadget_of(instance):
