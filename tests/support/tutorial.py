@@ -37,26 +37,11 @@ def blocks(page: str) -> Iterator[Block]:
             yield block._replace(shown=after.text if after and after.language == "text" else None)
 
 
-def agrees(printed: str, shown: str) -> bool:
-    """Is what was printed what the page shows, up to "…" and blanks?
-
-    >>> agrees("solved  in 12 s\\n", "solved in … s"), agrees("wrong", "solved")
-    (True, False)
-    """
-    parts = [re.escape(" ".join(part.split())) for part in shown.split("…")]
-    return (
-        re.fullmatch(
-            r"\s*" + r".*?".join(part.replace(r"\ ", " ") for part in parts) + r"\s*",
-            " ".join(printed.split()),
-            flags=re.S,
-        )
-        is not None
-    )
-
-
-def differ(page: str, place: str, printed: str, shown: str) -> None:
-    """Say where a page and the truth part, and end."""
-    sys.exit(f"{page}: {place}\n--- the page shows\n{shown}\n--- what came\n{printed}")
+def compare(page: str, place: str, printed: str, shown: str) -> None:
+    """End where what was printed is not what the page shows, up to "…" and blanks."""
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in shown.split("…")]
+    if not re.fullmatch(r"\s*" + r"\s*.*?\s*".join(parts) + r"\s*", printed, flags=re.S):
+        sys.exit(f"{page}: {place}\n--- the page shows\n{shown}\n--- what came\n{printed}")
 
 
 def run_python(page: str, number: int, block: Block) -> None:
@@ -64,17 +49,18 @@ def run_python(page: str, number: int, block: Block) -> None:
     linecache.cache[name] = (len(block.text), None, block.text.splitlines(keepends=True), name)
     with contextlib.redirect_stdout(out):
         exec(compile(block.text, name, "exec"), vars(sys.modules["__main__"]))  # the page is ours
-    if block.shown is not None and not agrees(out.getvalue(), block.shown):
-        differ(page, block.text, out.getvalue(), block.shown)
+    if block.shown is not None:
+        compare(page, block.text, out.getvalue(), block.shown)
 
 
 def run_console(page: str, block: Block) -> None:
     for command, shown in re.findall(r"(?m)^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n?)*)", block.text):
         completed = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-        if completed.returncode != 0 or (shown.strip() and not agrees(completed.stdout, shown)):
-            differ(
-                page, f"$ {command} (exit {completed.returncode})", completed.stdout + completed.stderr, shown
+        if completed.returncode != 0:
+            sys.exit(
+                f"{page}: $ {command} (exit {completed.returncode})\n{completed.stdout}{completed.stderr}"
             )
+        compare(page, f"$ {command}", completed.stdout, shown if shown.strip() else "…")
 
 
 def main(path: Path) -> None:
