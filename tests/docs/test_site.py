@@ -84,12 +84,6 @@ def test_the_site_shows_every_report_with_its_figures(site: Path) -> None:
 
 
 @pytest.mark.slow
-def test_words_of_the_glossary_are_explained_where_they_stand(site: Path) -> None:
-    games = (site / "reports" / "games" / "index.html").read_text(encoding="utf-8")
-    assert re.search(r'<abbr title="[^"]+">greedy window</abbr>', games)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_tutorial(page: Path, tmp_path: Path) -> None:
     if "import torch" in page.read_text(encoding="utf-8"):

@@ -359,15 +359,3 @@ def test_rank_law():
         for rows in product(range(8), repeat=4)
     ]
     assert np.mean([len(x) == 2**n for x in spans]) == prod(1 - 2.0**-i for i in range(c + 1, n + c + 1))
-
-
-def test_figures_of_the_combination_attack():
-    phase = []
-    for q, p in ((97, 2), (97, 4), (97, 8), (257, 16)):
-        level = np.arange(q) * p // q
-        centre = np.array([np.flatnonzero(level == x).mean() for x in range(p)])[level]
-        phase.append(np.cos(2 * pi * (np.arange(q) - centre) / q).mean())
-    assert ", ".join(f"{x:.3f}" for x in phase) in SECTIONS["4.3"]
-    for i, name in enumerate("₀₁₂"):
-        bits = -log2(sum((comb(2**i, x) / 2**2**i) ** 2 for x in range(2**i + 1)))
-        assert near(re.search(rf"H{name} = (\d+(?:\.\d+)?)", SECTIONS["4.3"])[1], bits)

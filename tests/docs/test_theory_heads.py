@@ -3,7 +3,7 @@
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise, product
-from math import comb, e, exp, factorial, log, log2, pi, sqrt
+from math import comb, e, exp, factorial, log, pi, sqrt
 
 import mpmath
 import numpy as np
@@ -203,20 +203,6 @@ def test_nine_heads_at_one_threshold_hide_nineteen_bits():
         c = mpmath.lu_solve(mpmath.matrix(rows[:-1]), mpmath.matrix([-((-1) ** k) for k in range(1, n)]))
         for k, row in enumerate(rows, 1):
             assert abs(sum(x * y for x, y in zip(row, c, strict=True)) + (-1) ** k) < 1e-12
-
-
-def test_what_follows_is_as_printed():
-    entropy = lambda x: -x * log2(x) - (1 - x) * log2(1 - x)  # noqa: E731
-    assert f"{4 * entropy(1 / 2):g} against {4 * entropy(1 / 4):.2f} for c = 4" in TEXT
-    assert "C = −2.0, −6.0, −23 for m = 2, 3, 4" in TEXT
-    gates = [sharp.exact([0] + [1] * (2 * m - 1), m).gate for m in (2, 3, 4)]
-    assert [f"{g:.2g}" for g in gates] == ["-2", "-6", "-23"]
-    gadget = wide.exact([0] + [1] * 63, 32)
-    assert round(np.abs(gadget.coefficients).sum()) == 227
-    assert "Σ|c| = 227" in TEXT
-    for s in (1, 3, 63):
-        largest = np.abs(wide.exact([0] + [1] * s, s // 2 + 1).layer().theta).max()
-        assert largest < (8.32 if s == 1 else 4.2 * s)
 
 
 def ratios(k, s, y):

@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from math import exp, log, sqrt
-from statistics import fmean, stdev
+from math import log
+from statistics import fmean
 
-from committed import Row, article_tables, rows, summary
-from scipy.stats import linregress, t
+from committed import Row, rows, summary
 
 
 def of(family: str, **wanted: str) -> list[Row]:
@@ -22,14 +21,6 @@ def grouped(table: Iterable[Row], *names: str) -> dict[tuple[str, ...], list[Row
 
 def numbers(row: Row, *names: str) -> list[float]:
     return [float(row[f"detail.{name}"] or 0) for name in names]
-
-
-def shown(values: list[float]) -> str:
-    """The geometric mean with its 95 % interval by Student's t, as the page prints it."""
-    logs = [log(value) for value in values]
-    half = t.ppf(0.975, len(logs) - 1) * stdev(logs) / sqrt(len(logs))
-    low, middle, high = (exp(fmean(logs) + side * half) for side in (-1, 0, 1))
-    return f"{middle:.3g} [{low:.3g}, {high:.3g}]"
 
 
 def test_a_head_is_recovered_at_full_rank_and_never_below() -> None:
@@ -85,22 +76,3 @@ def test_steps_of_automata() -> None:
     assert printed["certified"] == [round(100 * min(certified)), round(100 * max(certified))]
     assert printed["others"] == [round(100 * min(others), 1), round(100 * max(others), 1)]
     assert printed["least"] == [round(min(least), 1), round(max(least), 1)]
-
-
-def test_the_regret_against_the_best_linear_attention() -> None:
-    printed = summary("linear-attention")["numbers"]["agnostic"]
-    runs = grouped(of("linear-attention", solver_method="agnostic"), "params.dim", "budget.samples")
-    regrets = {
-        (int(d), 2 * int(count) / (int(d) ** 2 * (int(d) + 1))): [float(row["detail.regret"]) for row in cell]
-        for (d, count), cell in runs.items()
-    }
-    for ratio, *texts in article_tables("linear-attention")[0][1:]:
-        for d, text in zip((4, 8), texts, strict=True):
-            assert text == (shown(regrets[d, float(ratio)]) if (d, float(ratio)) in regrets else "–")
-    for d in (4, 8):
-        points = [(r, y) for (dim, r), ys in regrets.items() if dim == d and r >= printed["from"] for y in ys]
-        fit = linregress(*zip(*((log(x), log(y)) for x, y in points), strict=True))
-        half = t.ppf(0.975, len(points) - 2) * fit.stderr
-        assert printed["rate"][str(d)] == f"{fit.slope:.3g} [{fit.slope - half:.3g}, {fit.slope + half:.3g}]"
-    least = [float(row["detail.least"]) for row in runs["4", "10240"]]
-    assert printed["share"] == round(100 * fmean(least))

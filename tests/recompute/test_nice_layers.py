@@ -1,12 +1,9 @@
 """Title and tables of nice-layers, recomputed from rows.csv: csv, json and the standard library, nothing of the lab."""
 
-import csv
 import math
-from statistics import fmean, stdev
 
 import pytest
-from committed import ROOT, article_tables, rows, summary
-from scipy.stats import t
+from committed import article_tables, rows, summary
 
 KNOBS = {
     "coherence": (0.5, 0.7, 0.8, 0.9, 0.97),
@@ -73,20 +70,6 @@ def test_where_each_knob_breaks_each_method() -> None:
             assert cell == (middle if ends[0] == ends[1] else f"{middle} [{ends[0]}, {ends[1]}]")
 
 
-def test_how_many_examples_each_method_needs() -> None:
-    _, needed = article_tables("nice-layers")
-    for heads, tokens, *cells, share in needed[1:]:
-        for cell, kind in zip(cells, ("phases", "rounds", "search"), strict=True):
-            least = enough(kind, int(heads), int(tokens))
-            if not least:
-                assert cell == "–"
-                continue
-            ends = ["more than tried" if n == math.inf else f"{n:,}" for n in (least[0], least[-1])]
-            assert cell == (ends[0] if ends[0] == ends[1] else " to ".join(ends))
-        low, middle, high = a_parameter(least, int(heads)) if least else (None, None, None)
-        assert share == ("–" if middle is None else f"{middle:.1f} [{low:.1f}, {high:.1f}]")
-
-
 def a_parameter(least: list[float], heads: int) -> tuple[float, float, float]:
     """Numbers a parameter of the least, the median and the most examples over six layers, at two tokens.
 
@@ -111,55 +94,3 @@ def test_the_numbers_of_the_title() -> None:
     broken = {knob: breaking(knob, "phases")[LAYERS // 2] for knob in KNOBS}
     assert (numbers["spread"], numbers["sum"]) == (broken["scale"], broken["sum_w"])
     assert numbers["breaking"] == sum(value != math.inf for value in broken.values())
-
-
-def seconds() -> dict[str, float]:
-    with (ROOT / "reports/nice-layers/timings.csv").open(newline="") as file:
-        return {line["identity"]: float(line["seconds"]) for line in csv.DictReader(file)}
-
-
-def raced(inputs: str, tokens: str, heads: str) -> list[list[dict[str, str]]]:
-    """The trials from the phases' end and those from a random start, in the order of the layers."""
-    size = {"params_inputs": inputs, "params_tokens": tokens, "params_heads": heads}
-    starts = [
-        rows("nice-layers", solver_kind="race", solver_start=start, **size) for start in ("phases", "random")
-    ]
-    return [sorted(trials, key=lambda row: int(row["repetition"])) for trials in starts]
-
-
-def interval(values: list[float]) -> tuple[float, float, float]:
-    """The mean and its 95 % interval by Student's t."""
-    half = t.ppf(0.975, len(values) - 1) * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    return fmean(values), fmean(values) - half, fmean(values) + half
-
-
-def saved(starts: list[list[dict[str, str]]], name: str) -> list[float]:
-    """Rounds less from the phases' end than from a random start, on layers that both find."""
-    return [
-        float(random[f"detail.{name}"]) - float(phases[f"detail.{name}"])
-        for phases, random in zip(*starts, strict=True)
-        if phases["status"] == random["status"] == "solved"
-    ]
-
-
-def test_the_race_is_counted_and_its_table_in_docs_is_that_of_the_rows() -> None:
-    """docs/learner.md, phase 6b: tokens, heads, both shares, rounds saved to .1 and in all, seconds of both."""
-    text = (ROOT / "docs/learner.md").read_text(encoding="utf-8").partition("| k | m | phases' end |")[2]
-    with (ROOT / "reports/nice-layers/timings.csv").open(newline="") as file:
-        spent = {line["identity"]: float(line["seconds"]) for line in csv.DictReader(file)}
-    for line in text.splitlines()[2:10]:
-        tokens, heads, *cells = line.strip("| ").split(" | ")
-        starts = raced("sign", tokens, heads)
-        counts = [f"{sum(row['status'] == 'solved' for row in trials)} of {len(trials)}" for trials in starts]
-        times = [f"{fmean(spent[row['identity']] for row in trials):.2g}" for trials in starts]
-        rounds = [
-            "{:.2g} [{:.2g}, {:.2g}]".format(*interval(saved(starts, name))) for name in ("near", "taken")
-        ]
-        assert cells == [*counts, *rounds, *times]
-    numbers = summary("nice-layers")["numbers"]["race"]
-    for start in ("phases", "random"):
-        ran = rows("nice-layers", solver_kind="race", solver_start=start)
-        near = [row["detail.near"] for row in ran if row["params.inputs"] == "sign"]
-        assert numbers["early"][start] == sum(count != "" and int(count) <= 5 for count in near)
-        assert numbers["early"]["layers"] == len(near)
-        assert numbers["found"][start] == sum(row["status"] == "solved" for row in ran)

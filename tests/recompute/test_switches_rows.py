@@ -1,6 +1,5 @@
 """The numbers and intervals of reports/switches, recomputed from rows.csv: arithmetic, and nothing of the lab."""
 
-import csv
 from collections import defaultdict
 from math import ceil, comb, exp, floor, log, sqrt
 from statistics import fmean
@@ -8,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from committed import ROOT, Row, rows, summary
+from committed import Row, rows, summary
 from scipy.stats import t
 
 
@@ -54,25 +53,6 @@ def test_taught_and_untaught_students_are_given_the_same() -> None:
     students = rows("switches", family="nested", solver_kind="learner")
     assert {row["budget.samples"] for row in students} == {"20000000"}
     assert {len(runs) for runs in grouped(students, "params.block", "params.dim").values()} == {4}
-    path = ROOT / "learner" / "studies" / "switches" / "tuning.csv"
-    with path.open(newline="", encoding="utf-8") as file:
-        runs = grouped(list(csv.DictReader(file)), "g")
-    tried = [{(row["rate"], row["batch"], row["l1"]) for row in block} for block in runs.values()]
-    assert all(settings == tried[0] for settings in tried)
-    names = [f"solver.params.{name}" for name in ("rate", "batch", "l1")]
-    for (g,), block in runs.items():
-        mine = [row for row in students if row["params.block"] == g]
-        assert {tuple(row[name] for name in names) for row in mine} == {cheapest(block)}
-
-
-def cheapest(block: list[Row]) -> tuple[str, str, str]:
-    """Of the settings with three seeds the one that costs least a solution."""
-    prices = {}
-    for setting, runs in grouped(block, "rate", "batch", "l1").items():
-        solved = sum(row["status"] == "solved" for row in runs)
-        if len(runs) == 3 and solved:
-            prices[setting] = sum(int(row["cost"]) for row in runs) / solved
-    return min(prices, key=prices.__getitem__)
 
 
 def test_students_on_biased_inputs(numbers: dict[str, Any]) -> None:

@@ -99,10 +99,3 @@ def test_each_learner_may_have_a_menu(tmp_path):
     results, whole = hardness.rows(tmp_path / "tuned"), hardness.rows(tmp_path / "tuned", tuning=True)
     assert (results.tuning.tolist(), results.censored.tolist()) == ([False], [False])
     assert whole.tuning.sum() == len(whole) - 1 > 0
-
-
-def test_rows_say_which_costs_are_only_known_to_be_larger(tmp_path):
-    for queries in (1, 99):
-        swept("parity", tmp_path, dim=8, heads=3, strategy="flat", queries=queries)
-    rows = hardness.rows(tmp_path)
-    assert dict(zip(rows.status, rows.censored, strict=True)) == {"budget": True, "solved": False}

@@ -6,15 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import check_refused, run_command
-from tutorial import blocks
 
 from hardness import registry
 from hardness.engine.frames import frame
 from hardness.engine.outcome import Outcome, run_trial
 from hardness.engine.store import Row
 from hardness.engine.task import Task
-from hardness.evaluation.conformance import CHECKS, tried
-from hardness.evaluation.solver import Solver
 from hardness.families.parity import Parity
 from hardness.instance import Instance, suite
 from hardness.scores import open_error
@@ -24,7 +21,6 @@ from learner.studies.stress import ATTACKS, trial
 
 NAME = "parity-s2-d8-0"
 HIDING = dict.fromkeys(name.rpartition("-")[0] for name in suite.entries() if not name.startswith("nice"))
-TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorials" / "board.md"
 
 
 def task_of(learner: str, cap: int = 1024, work: float = 1e9, digest: str | None = None) -> Task:
@@ -169,14 +165,3 @@ def test_the_sum_of_projections_of_a_hidden_secret_has_rank_one_on_any_examples(
 def test_what_cannot_join_is_one_line(tmp_path: Path, line: str, message: str) -> None:
     check_refused(run_command(f"{line} --out {tmp_path}/out"), message)
     assert not (tmp_path / "out").exists()
-
-
-def test_the_network_of_the_tutorial_is_all_that_a_learner_is_advised_to_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("torch", reason="torch is not installed: the tutorial's network is not tried")
-    (network,) = (block for block in blocks(TUTORIAL.read_text(encoding="utf-8")) if block.file)
-    (tmp_path / "board_network.py").write_text(network.text, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    solver = Solver("learner", "board_network:Net", {"width": 8})
-    assert [check for check in (tried(solver, name) for name in CHECKS) if not check["ok"]] == []

@@ -50,14 +50,3 @@ def test_budgets_of_a_board_are_said_once(tmp_path: Path) -> None:
     assert "holds examples 2000" in other
     assert "reference_seconds" not in (tmp_path / "out" / "rows.csv").read_text()
     assert (tmp_path / "out" / "timings.csv").read_text().startswith("identity,seconds,reference_seconds\n")
-
-
-def test_a_forecast_of_a_learner_that_nobody_has_timed_is_unknown() -> None:
-    mine = "board --quick --learner trial_learners:Slow --dry-run"
-    alone = run_command(mine)
-    assert "time unknown; nothing was run" in alone.out
-    assert " s of one process" not in alone.out
-    both = run_command(f"{mine} --learner mlp")
-    assert "trial_learners:Slow: 2 trials, time unknown" in both.out
-    assert "mlp: 2 trials, about " in both.out
-    assert '"seconds": null' in run_command(f"{mine} --json").out

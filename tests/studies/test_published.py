@@ -16,7 +16,7 @@ def hinge(weights, v, y):
 @pytest.mark.parametrize("violators", [False, True])
 def test_a_step_descends_the_mean_hinge_loss(violators):
     rng = np.random.default_rng(3)
-    setting = Setting("", 5, 2, 7, 16, 0.9, (1,), 1, 1, violators=violators)
+    setting = Setting("", 5, 2, 7, 16, 0.9, (1,), 1, violators=violators)
     v, y = rng.choice([-1.0, 1.0], (16, 5)), rng.choice([-1.0, 1.0], 16)
     weights = [rng.standard_normal(shape) for shape in ((5, 7), (7,), (7,), (1,))]
     before = [weight.copy() for weight in weights]

@@ -9,7 +9,7 @@ from commands import answer, check_refused, run_command
 import hardness
 from hardness.engine.outcome import Outcome, Row
 from hardness.sq.bounds.floors import exact_floor
-from hardness.studies.ray import COLUMNS, PRINTED, lines_of, places_of, tasks_at, text_of
+from hardness.studies.ray import COLUMNS, lines_of, places_of, tasks_at, text_of
 
 LEARNER = "trial_learners:Tunable"
 MEASURED = ["sign-batch", "flat", "gaussian", LEARNER]
@@ -51,16 +51,6 @@ def test_a_call_gives_the_rows_of_the_command_as_a_table(folder):
     assert Path(table.attrs["page"]).exists()
     costs = hardness.rows(folder).query("attack == 'gaussian'").groupby("heads").cost.median()
     assert table[table.name == "gaussian"].cost.tolist() == costs.tolist()
-
-
-def test_the_command_prints_the_table(folder):
-    printed = run_command(f"ray 3 --heads 2 --learner {LEARNER} --workers 0 --out {folder}").out.splitlines()
-    head, *lines = printed[1:-1]
-    assert head.split() == [*PRINTED]
-    floors = ["statistical queries", "one bit an example"]
-    for line, name in zip(lines, [*floors, *MEASURED, LEARNER], strict=True):
-        assert line.split()[:2] == ["2", "6"]
-        assert name in line
 
 
 def test_games_stop_where_they_would_take_long():
@@ -110,9 +100,3 @@ def test_what_makes_no_sense_on_a_ray_is_one_line(tmp_path, line, words):
 
 def test_folders_of_something_else_are_refused(folder):
     check_refused(run_command(f"ray 4 --learner {LEARNER} --out {folder}"), "name another --out")
-
-
-@pytest.mark.parametrize("heads", [[], [2.5], ["2"], [True]])
-def test_heads_of_a_call_are_numbers(heads, tmp_path):
-    with pytest.raises(hardness.InputError, match="numbers of heads"):
-        hardness.ray(4, heads=heads, out=tmp_path)

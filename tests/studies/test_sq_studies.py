@@ -1,32 +1,20 @@
 """The studies of statistical queries: their grids, what is proved beside their games, and a few of these games."""
 
 from collections import Counter
-from collections.abc import Callable
 from math import comb
 
 import numpy as np
 import pytest
 
-from hardness.engine.frames import frame
-from hardness.engine.outcome import Outcome
-from hardness.engine.store import Row
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import exact_floor
-from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.game import play
 from hardness.sq.strategies import spread
 from hardness.studies import games, needs
 from hardness.studies.needs import nice
 from hardness.studies.needs import tolerance as tolerance_of
-
-DRIFT = 5  # queries by which games of sign batches at one s and τ of DRIFT_AT differ, over what they draw
-DRIFT_AT = ((2, 0.03), (4, 0.03), (2, 0.1249), (3, 0.1), (3, 0.1249), (4, 0.16))
-
-
-def ended(tasks: list[Task], trial: Callable[[Task, int, float], Outcome] = games.game) -> list[Row]:
-    return [Row(task, trial(task, 0, 60.0), {}) for task in tasks]
 
 
 def test_every_point_has_its_seeds_or_is_deterministic() -> None:
@@ -36,13 +24,6 @@ def test_every_point_has_its_seeds_or_is_deterministic() -> None:
     for (family, _, strategy, _), count in seeds.items():
         alone = family == "parity" or strategy == "low-degree"
         assert count == (1 if alone else 10), (family, strategy)
-
-
-def test_games_of_sign_batches_hardly_depend_on_what_they_draw() -> None:
-    for s, tau in DRIFT_AT:
-        concepts = ParityConcepts(20, s)
-        costs = [play(concepts, "sign-batch", "window", tau, seed=seed).queries for seed in range(6)]
-        assert max(costs) - min(costs) <= DRIFT
 
 
 @pytest.mark.parametrize(("n", "s"), [(8, 2), (10, 3), (12, 6)])
@@ -76,27 +57,6 @@ def test_the_least_price_is_below_every_price_and_near_its_law() -> None:
             for exponent in rng.uniform(2.01, 13, 40):
                 tau = 2.0**-exponent
                 assert cheapest <= price(exact_floor(sets, tau), tau) + 1e-9
-
-
-def test_the_map_s_floors_are_no_less_than_the_bounds_of_the_adversaries() -> None:
-    for exponent in (3.0, 5.0, 8.0):
-        for size in (2, 5):
-            bound = adversary_bounds(ParityConcepts(15, size), tolerance_of(exponent))["window"]
-            assert needs.parity_floor(16, size, exponent) >= bound
-
-
-def test_no_game_lies_in_the_grey() -> None:
-    tasks = [
-        task
-        for task in needs.tasks(True)
-        if task.solver["kind"] == "frontier"
-        and task.params["heads"] in (2, 7)
-        and task.solver["tolerance"] in (0.24, 0.125, 0.000244)
-    ]
-    lines = needs.cheapest(frame(ended(tasks)))
-    assert len(lines) == 3
-    for line in lines.itertuples():
-        assert line.floor <= line.queries <= needs.parity_suffices(line.d, line.s, line.e)
 
 
 @pytest.mark.parametrize("kind", ["phases", "every head"])

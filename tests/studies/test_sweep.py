@@ -1,7 +1,5 @@
 """Sweeps: grids of a user's own, from files, scripts and notebooks, interrupted and resumed."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -148,45 +146,6 @@ def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     constant = {"learner": "hardness.evaluation.solver:Constant", "samples": 500}
     online = hardness.sweep("parity", **parity, **constant, **here, out=tmp_path / "c")
     assert (online.status[0], online.cost[0]) == ("budget", 500)
-
-
-OWN = """
-import hardness
-from hardness.sq.queries import character
-
-
-def order(live):
-    return live[::-1]
-
-
-def backwards(concepts, live, tolerance, rng):
-    for mask in order(live):
-        yield character(int(mask))
-
-"""
-CALL = 'rows = hardness.sweep("parity", dim=[8, 9], heads=[2], strategy=backwards, runs=1, workers=1, out="out")\n'
-SAY = "print(rows.to_csv(index=False)); print(len(rows))\n"
-
-
-@pytest.mark.slow  # four scripts and their workers: 12 s of CPU
-def test_a_function_of_a_script_and_its_missing_guard(tmp_path):
-    def script(text):
-        (tmp_path / "own.py").write_text(text)
-        command = [sys.executable, "own.py"]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    bare = script(OWN + CALL)
-    assert bare.returncode == 1
-    assert 'put the call under `if __name__ == "__main__":`' in bare.stderr.splitlines()[-1]
-    guarded = OWN + 'if __name__ == "__main__":\n    ' + CALL + "    " + SAY
-    first = script(guarded)
-    assert first.returncode == 0, first.stderr
-    assert "2 trials to run" in first.stderr
-    again = script(guarded)
-    assert (again.stdout, "to run" in again.stderr) == (first.stdout, False)
-    edited = script(guarded.replace("live[::-1]", "live"))  # a helper of the strategy: its rows run again
-    assert "2 trials to run" in edited.stderr
-    assert edited.stdout == first.stdout  # against the adversary every order costs the same
 
 
 @pytest.mark.parametrize(

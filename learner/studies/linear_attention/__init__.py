@@ -17,7 +17,6 @@ from hardness.report import plots
 from hardness.scores import EXACT
 from hardness.statistics import Mean, mean, slope
 from learner.base import Array
-from learner.studies.recorded import TINY, measured
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,10 +34,8 @@ FRESH = 2000  # sequences to judge on
 NOISE = 0.1  # of the standard deviation of the labels
 UNSEEN, WORD = 200, 20  # automata, and letters of their words
 REGRET = 0.05  # squared error beyond that of the best head, over the variance of the labels, of a solved run
-EXACT_ERROR, TINY_ERROR = (
-    EXACT.threshold**2,
-    TINY**2,
-)  # squared errors: of a solved run, and the least recorded
+TINY, TINY_ERROR = 1e-12, 1e-24  # distances and squared errors below these are recorded as these
+EXACT_ERROR = EXACT.threshold**2  # the squared error of a solved run
 States = NDArray[np.intp]
 
 
@@ -119,6 +116,11 @@ def head_trial(task: Task, root: int) -> Outcome:
         "error": measured(errors[0], TINY_ERROR),
     }
     return Outcome("solved" if errors[0] <= EXACT_ERROR else "wrong", n, plain(detail))
+
+
+def measured(value: float, floor: float = 0.0) -> float:
+    """Return a value to six digits, the same bytes on every machine; `floor` where it is below that."""
+    return float(f"{max(float(value), floor):.6g}")
 
 
 def prefixes(count: int, dim: int, rng: np.random.Generator) -> Array:
