@@ -30,19 +30,25 @@ for room in (instances, sq, attack, learn, study, questions, plot, suite, litera
 
 @app.callback()
 def top(
-    context: typer.Context,
-    show: Annotated[bool | None, typer.Option("--version", help="Print it.")] = None,
+    context: typer.Context, show: Annotated[bool, typer.Option("--version", help="Print it.")] = False
 ) -> None:
     """The lab for the question: how hard is it to learn a multi-head attention layer?"""
     if show:
-        from importlib.metadata import version
-
-        print(version("attention-hardness"))
+        version()
         raise typer.Exit
     if context.invoked_subcommand is None:
         print(context.get_help())
 
 
+def version() -> None:
+    """Print the version."""
+    from importlib import metadata
+
+    print(metadata.version("attention-hardness"))
+
+
+# What needs no parser: that of typer takes longer than these commands.
+SHORT = {("--version",): version, ("families",): instances.families}
 commands = cache(typer.main.get_command)  # read off the signatures of all functions: some ten milliseconds
 
 
@@ -58,6 +64,9 @@ def run(arguments: list[str]) -> int:
             # A name that is no text, such as a file's, can be said
             stream.reconfigure(errors="backslashreplace")
     try:
+        if short := SHORT.get(tuple(arguments)):
+            short()
+            return 0
         return int(commands(app)(arguments, prog_name="hardness", standalone_mode=False) or 0)
     except TyperException as error:
         context = getattr(error, "ctx", None)

@@ -26,20 +26,47 @@ MARKUP: Literal["markdown"] | None = "markdown" if sys.stdout.isatty() else None
 GUESSABLE = 2**60  # seeds below can be tried, all of them
 OUTPUT, RESOURCES = "Output", "Resources"  # panels of options
 INSTANCES, SOLVERS, EXPERIMENTS = "Instances", "Solvers", "Experiments"  # panels of commands
-Json = Annotated[
-    bool, typer.Option("--json", help="Print exactly one JSON object on stdout.", rich_help_panel=OUTPUT)
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace what --out names.", rich_help_panel=OUTPUT)]
-Workers = Annotated[
-    int | None,
-    typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.", rich_help_panel=RESOURCES),
-]
-Scheduler = Annotated[
-    str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.", rich_help_panel=RESOURCES)
-]
-Seed = Annotated[
-    int | None, typer.Option(min=0, help="Any integer >= 0; drawn with 128 bits and recorded if absent.")
-]
+
+
+def complete(kind: str) -> Callable[[str], list[str]]:
+    """Return the completion of a registered name, of a study, or of an instance of the suite."""
+
+    def names(incomplete: str) -> list[str]:
+        from hardness import registry
+
+        known: Iterable[str]
+        if kind == "suite":
+            from hardness.instance import suite
+
+            known = suite.entries()
+        elif kind == "study":
+            from hardness.studies import catalog
+
+            known = catalog.names()
+        else:
+            known = registry.names(kind)
+        return [name for name in known if name.startswith(incomplete)]
+
+    return names
+
+
+def option(text: str, *names: str, kind: str = "", panel: str | None = None, **more: Any) -> Any:
+    """Return an option of typer with this help; names of a `kind` are completed."""
+    return typer.Option(
+        *names, help=text, rich_help_panel=panel, autocompletion=complete(kind) if kind else None, **more
+    )
+
+
+def argument(text: str, kind: str = "", **more: Any) -> Any:
+    """Return an argument of typer with this help; names of a `kind` are completed."""
+    return typer.Argument(help=text, autocompletion=complete(kind) if kind else None, **more)
+
+
+Json = Annotated[bool, option("Print exactly one JSON object on stdout.", "--json", panel=OUTPUT)]
+Force = Annotated[bool, option("Replace what --out names.", "--force", panel=OUTPUT)]
+Workers = Annotated[int | None, option("Processes; 0: this one; default: one a CPU.", panel=RESOURCES, min=0)]
+Scheduler = Annotated[str | None, option("A Dask scheduler, tcp://HOST:PORT.", panel=RESOURCES)]
+Seed = Annotated[int | None, option("Any integer >= 0; drawn with 128 bits and recorded if absent.", min=0)]
 
 
 def group(text: str, example: str, **settings: Any) -> typer.Typer:
@@ -68,28 +95,6 @@ def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> Non
 def talk(line: str) -> None:
     """Print to stderr, so that piped data stays clean."""
     print(printable(line), file=sys.stderr, flush=True)
-
-
-def complete(kind: str) -> Callable[[str], list[str]]:
-    """Return the completion of a registered name, of a study, or of an instance of the suite."""
-
-    def names(incomplete: str) -> list[str]:
-        from hardness import registry
-
-        known: Iterable[str]
-        if kind == "suite":
-            from hardness.instance import suite
-
-            known = suite.entries()
-        elif kind == "study":
-            from hardness.studies import catalog
-
-            known = catalog.names()
-        else:
-            known = registry.names(kind)
-        return [name for name in known if name.startswith(incomplete)]
-
-    return names
 
 
 def emit_registered(
@@ -186,7 +191,7 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
             required.append(f"{families.option(field.name)} {field.name.upper()}")
             default = Parameter.empty
         hint: Any = types_of(family)[field.name]
-        hint = Annotated[hint, typer.Option(help=field.metadata.get("help", ""))]
+        hint = Annotated[hint, option(field.metadata.get("help", ""))]
         options.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint))
     app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
     app.command(

@@ -12,11 +12,13 @@ from hardness.cli.common import (
     Force,
     Json,
     Seed,
+    argument,
     command,
     emit,
     emit_registered,
     family_names,
     group,
+    option,
     refuse_existing,
     warn_of_seed,
 )
@@ -27,13 +29,11 @@ if TYPE_CHECKING:
     from hardness.gadgets.conditions import Condition
     from hardness.instance import Instance
 
-Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
-Replaced = Annotated[
-    Path, typer.Option("--out", help="File to write, replaced if it exists; for lwe a folder.")
-]
+Out = Annotated[Path, option("File to write; missing folders are made.", "--out")]
+Replaced = Annotated[Path, option("File to write, replaced if it exists; for lwe a folder.", "--out")]
 Form = Literal["layer", "xor-dimacs", "lwe", "lwe-challenge", "estimator"]
-File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
-Reveal = Annotated[bool, typer.Option("--reveal", help="Show the secret, the seed and the command too.")]
+File = Annotated[Path, argument("An instance file of `hardness generate`.", metavar="F")]
+Reveal = Annotated[bool, option("Show the secret, the seed and the command too.", "--reveal")]
 
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
 
@@ -73,16 +73,15 @@ def register(app: typer.Typer) -> None:
         app.command(rich_help_panel=INSTANCES)(each)
 
 
-def families(as_json: Annotated[bool | None, typer.Option("--json", help="Print JSON.")] = None) -> None:
+def families(as_json: Json = False) -> None:
     """List the families: what each is, under which hypothesis it is hard, and what its heads are.
 
     Example: hardness families
     """
-    # None and not False: to read a value typer imports pydantic, which takes longer than all else here.
     emit_registered(
         "family",
         "families",
-        bool(as_json),
+        as_json,
         about=lambda f: {"summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning},
     )
 
@@ -202,12 +201,10 @@ def verify(file: File, as_json: Json = False) -> None:
 
 
 def export(
-    file: Annotated[Path, typer.Argument(help="An instance file, or examples of one.", metavar="F")],
+    file: Annotated[Path, argument("An instance file, or examples of one.", metavar="F")],
     out: Replaced,
-    form: Annotated[Form, typer.Option(help="What is written.")] = "layer",
-    count: Annotated[
-        int | None, typer.Option(min=1, help="Examples of an instance, for any form but layer.")
-    ] = None,
+    form: Annotated[Form, option("What is written.")] = "layer",
+    count: Annotated[int | None, option("Examples of an instance, for any form but layer.", min=1)] = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -244,7 +241,7 @@ def export(
 
 def sample(
     file: File,
-    count: Annotated[int, typer.Option(min=1, max=2**48, help="Number of examples.")],
+    count: Annotated[int, option("Number of examples.", min=1, max=2**48)],
     out: Replaced,
     seed: Seed = None,
     as_json: Json = False,

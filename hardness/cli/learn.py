@@ -6,32 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
-from hardness.cli.common import RESOURCES, SOLVERS, Json, Seed, complete, emit, emit_registered
+from hardness.cli.common import RESOURCES, SOLVERS, Json, Seed, argument, emit, emit_registered, option
 from hardness.errors import InputError
 from hardness.io.texts import parse_value, sanitize
 
-Name = Annotated[
-    str,
-    typer.Argument(
-        help="A name of `hardness learners`, or package.module:Class.", autocompletion=complete("learner")
-    ),
-]
-File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
-Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
-Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
-Heads = Annotated[str | None, typer.Option(help="Heads that the learner is given; auto: it finds out.")]
+Name = Annotated[str, argument("A name of `hardness learners`, or package.module:Class.", kind="learner")]
+File = Annotated[Path | None, argument("An instance file.", show_default=False)]
+Count = Annotated[int | None, option("Examples to learn from.")]
+Test = Annotated[int, option("Fresh examples to judge on.")]
+Heads = Annotated[str | None, option("Heads that the learner is given; auto: it finds out.")]
 Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="An option of the learner; may be repeated."),
+    list[str] | None, option("An option of the learner; may be repeated.", "--set", metavar="NAME=VALUE")
 ]
-Threads = Annotated[int, typer.Option(min=1, help="Threads of the learner.", rich_help_panel=RESOURCES)]
-Limit = Annotated[
-    float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
-]
-Rule = Annotated[str, typer.Option(metavar="explained|signs|exact", help="What counts as solved.")]
-CheckOnly = Annotated[
-    bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")
-]
+Threads = Annotated[int, option("Threads of the learner.", panel=RESOURCES, min=1)]
+Limit = Annotated[float | None, option("Seconds that end the learner.", panel=RESOURCES, min=0.1)]
+Rule = Annotated[str, option("What counts as solved.", metavar="explained|signs|exact")]
+CheckOnly = Annotated[bool, option("Say what is wrong with the learner instead; no F needed.", "--check")]
 Options = dict[str, int | float | bool | str | None]
 
 
@@ -69,7 +59,6 @@ def learn(
     limit: Limit = None,
     criterion: Rule = "explained",
     check: CheckOnly = False,
-    verbose: Annotated[bool, typer.Option(help="All numbers of every phase.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run a learner on examples of an instance, and judge what it learned on fresh ones.
@@ -115,34 +104,25 @@ def learn(
     head.append(f"{payload['train_examples']} examples, {payload['seconds']:.2f} s")
     if "device" in payload:
         head.append(f"on {payload['device']}")
-    emit(as_json, payload, [", ".join(head), *_phases(payload["phases"], verbose), *_certificates(payload)])
+    emit(as_json, payload, [", ".join(head), *_lines(payload)])
     if payload["status"] == "error":
         raise typer.Exit(1)
 
 
-def _phases(phases: list[dict[str, Any]], verbose: bool) -> Iterator[str]:
-    """Yield a line for each phase, of repeated ones for the last; all, with their numbers, if verbose."""
-    last = {phase["name"].partition(" ")[0]: i for i, phase in enumerate(phases)}
-    for i, phase in enumerate(phases):
-        name, numbers = phase["name"], _numbers(phase["diagnostics"])
-        if name.split()[-1].isdecimal() and not verbose and i != last[name.partition(" ")[0]]:
+def _lines(payload: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each phase, of repeated ones for the last, and what the provable learner certifies."""
+    last = {phase["name"].partition(" ")[0]: phase for phase in payload["phases"]}
+    for phase in payload["phases"]:
+        name, *number = phase["name"].split()
+        if number and number[-1].isdecimal() and phase is not last[name]:
             continue
-        yield f"{name:22} {phase['verdict']:8} {phase['reason'] or numbers}"
-        if verbose and phase["reason"]:
-            yield f"{'':31} {numbers}"
-
-
-def _certificates(payload: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the provable learner certifies, which of the heads were recovered, and the condition that fails."""
-    if "certified" not in payload:
-        return
-    yield _numbers({name: payload[name] for name in ("certified", "certified_error", "polished_error")})
+        said = phase["reason"] or _numbers(phase["diagnostics"])
+        yield f"{phase['name']:22} {phase['verdict']:8} {said}"
+    if "certified" in payload:
+        yield _numbers({name: payload[name] for name in ("certified", "certified_error", "polished_error")})
     if heads := payload.get("heads"):
-        share, worst = f"{heads['recovered']} of {len(heads['order'])}", heads["worst"]
-        yield f"heads recovered {share}, worst relative error {worst:.2g}"
-        if radius := heads["certified_radius"]:
-            yield f"no other layer near fits: one within reach that does lies within {radius:.2g} of this one"
-    if failed := payload["condition"]:
+        yield f"heads recovered {heads['recovered']} of {len(heads['order'])}, {_numbers(heads)}"
+    if failed := payload.get("condition"):
         yield f"condition {failed['name']}: {failed['value']:.3g}, the phases need {failed['threshold']:.3g}"
 
 

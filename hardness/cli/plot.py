@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, OUTPUT, Json, emit, talk
+from hardness.cli.common import EXPERIMENTS, OUTPUT, Json, argument, emit, option, talk
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -13,23 +13,13 @@ if TYPE_CHECKING:
     from hardness.report.plots import Kind
 
 KINDS: "dict[str, Kind]" = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
-Rows = Annotated[
-    Path, typer.Argument(help="rows.csv, rows.db, or the folder of a study or sweep.", metavar="ROWS|DIR")
-]
-X = Annotated[str, typer.Option("--x", metavar="COL", help="The column of the horizontal axis.")]
-Y = Annotated[str, typer.Option("--y", metavar="COL", help="The column whose medians are drawn.")]
-By = Annotated[str | None, typer.Option(metavar="COL[,COL]", help="A line for each value of these columns.")]
-Log = Annotated[str | None, typer.Option(metavar="x|y|x,y", help="Axes with a logarithmic scale.")]
-Where = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL=VALUE", help="Only these rows; commas between values; may be repeated."),
-]
-Out = Annotated[
-    Path,
-    typer.Option(
-        help="The picture, a .svg, .png or .pdf file; replaced if it exists.", rich_help_panel=OUTPUT
-    ),
-]
+Rows = Annotated[Path, argument("rows.csv, rows.db, or the folder of a study or sweep.", metavar="ROWS|DIR")]
+X = Annotated[str, option("The column of the horizontal axis.", "--x", metavar="COL")]
+Y = Annotated[str, option("The column whose medians are drawn.", "--y", metavar="COL")]
+By = Annotated[str | None, option("A line for each value of these columns.", metavar="COL[,COL]")]
+Log = Annotated[str | None, option("Axes with a logarithmic scale.", metavar="x|y|x,y")]
+Where = Annotated[list[str] | None, option("Only these rows; may be repeated.", metavar="COL=VALUE[,VALUE]")]
+Out = Annotated[Path, option("The picture, a .svg, .png or .pdf file; replaced if it exists.", panel=OUTPUT)]
 
 
 def register(app: typer.Typer) -> None:

@@ -8,22 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, Json, complete, emit, typed
+from hardness.cli.common import EXPERIMENTS, Json, argument, emit, option, typed
 from hardness.cli.study import Family, How, Out, Quick, carry_out, with_how
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
-Ratio = Annotated[int | None, typer.Argument(help="Along d = C m.", metavar="C", show_default=False)]
-Dim = Annotated[int | None, typer.Option(help="At this d, in place of a ray.")]
-Heads = Annotated[str, typer.Option(help="Numbers of heads m, commas between.")]
-Width = Annotated[int | None, typer.Option(min=1, help="Heads of the learners, where they have a `heads`.")]
+Ratio = Annotated[int | None, argument("Along d = C m.", metavar="C", show_default=False)]
+Dim = Annotated[int | None, option("At this d, in place of a ray.")]
+Heads = Annotated[str, option("Numbers of heads m, commas between.")]
+Width = Annotated[int | None, option("Heads of the learners, where they have a `heads`.", min=1)]
 ONLY = "Instead of those of the lab; module:Name too; may be repeated."
-Learner = Annotated[list[str] | None, typer.Option(help=ONLY, autocompletion=complete("learner"))]
-Attack = Annotated[list[str] | None, typer.Option(help=ONLY, autocompletion=complete("attack"))]
-Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
-Examples = Annotated[int | None, typer.Option(min=256, help="The most examples of a learner.")]
+Learner = Annotated[list[str] | None, option(ONLY, kind="learner")]
+Attack = Annotated[list[str] | None, option(ONLY, kind="attack")]
+Tier = Annotated[str | None, option("Only instances of this tier of the suite.")]
+Examples = Annotated[int | None, option("The most examples of a learner.", min=256)]
 Work = Annotated[
-    float | None, typer.Option(min=1.0, help="The most multiply-adds of a learner, or CPU time for as many.")
+    float | None, option("The most multiply-adds of a learner, or CPU time for as many.", min=1.0)
 ]
 QUESTION = "exponential-in-m"
 COUNTS = ("dim", "heads", "examples", "heads_examples", "runs", "solved")

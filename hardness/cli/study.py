@@ -1,7 +1,6 @@
 """Commands on studies: list, run, status, merge, export, report; and `sweep`, a grid of one's own."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -17,9 +16,10 @@ from hardness.cli.common import (
     Json,
     Scheduler,
     Workers,
-    complete,
+    argument,
     emit,
     group,
+    option,
     talk,
     typed,
 )
@@ -31,39 +31,23 @@ if TYPE_CHECKING:
     from hardness.engine.study import Study
     from hardness.engine.task import Task
 
-Folder = Annotated[
-    Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")
-]
-Name = Annotated[
-    str,
-    typer.Argument(
-        help="A study of `hardness study list`.", metavar="NAME", autocompletion=complete("study")
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(help="Folder for rows and dashboard; default: by the name.", rich_help_panel=OUTPUT),
-]
+Folder = Annotated[Path, argument("The folder of a study, as `study run` names it.", metavar="DIR")]
+Name = Annotated[str, argument("A study of `hardness study list`.", kind="study", metavar="NAME")]
+Out = Annotated[Path | None, option("Folder for rows and dashboard; default: by the name.", panel=OUTPUT)]
 Shard = Annotated[
-    str | None,
-    typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.", rich_help_panel=RESOURCES),
+    str | None, option("I/K: run the I-th of K parts; `study merge` joins them.", panel=RESOURCES)
 ]
 ADDED = "One more on the grid, as module:Name; may be repeated."
-Learner = Annotated[list[str] | None, typer.Option(help=ADDED, autocompletion=complete("learner"))]
-Attack = Annotated[list[str] | None, typer.Option(help=ADDED, autocompletion=complete("attack"))]
-Strategy = Annotated[list[str] | None, typer.Option(help=ADDED)]
+Learner = Annotated[list[str] | None, option(ADDED, kind="learner")]
+Attack = Annotated[list[str] | None, option(ADDED, kind="attack")]
+Strategy = Annotated[list[str] | None, option(ADDED)]
 Family = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this family, module:Class too; may be repeated.", autocompletion=complete("family")
-    ),
+    list[str] | None, option("Only this family, module:Class too; may be repeated.", kind="family")
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="A smaller grid.")]
-RootSeed = Annotated[int, typer.Option("--seed", min=0, help="Root seed of every trial.")]
-Plan = Annotated[
-    Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")
-]
-Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")]
+Quick = Annotated[bool, option("A smaller grid.", "--quick")]
+RootSeed = Annotated[int, option("Root seed of every trial.", "--seed", min=0)]
+Plan = Annotated[Path | None, option("The trials of this plan, which was fixed before them, and no others.")]
+Only = Annotated[str | None, option("Only these solvers: names, with commas between.")]
 Moved = Annotated[
     list[str] | None,
     typer.Option("--ray", "--heads", "--suite", "--examples", "--work", "--set", hidden=True),
@@ -71,23 +55,18 @@ Moved = Annotated[
 MOVED = "ask with `hardness ray C --heads 2,3,4`, or with `hardness board --suite TIER --learner NAME`"
 Changes = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Another value, or several with commas.",
         "--set",
-        help="Another value for the grid, commas between several; may be repeated.",
         metavar="TABLE.NAME=VALUE",
     ),
 ]
-File = Annotated[
-    Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")
-]
+File = Annotated[Path, argument("A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")]
 Timeout = Annotated[
-    float | None,
-    typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.", rich_help_panel=RESOURCES),
+    float | None, option("Seconds that end a trial.", panel=RESOURCES, min=0.1, max=LONGEST_TRIAL)
 ]
-Retry = Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)
-]
+Retry = Annotated[bool, option("Run again what ended in error or was killed.", "--retry")]
+DryRun = Annotated[bool, option("Say what would run, and how long.", "--dry-run", panel=OUTPUT)]
 
 
 @dataclass(frozen=True)
@@ -213,7 +192,7 @@ def carry_out(
     from hardness.engine.store import STORE, Store
     from hardness.studies import catalog
 
-    with Store(folder / STORE, about) as store, _resumable():
+    with Store(folder / STORE, about) as store:
         if edited := store.plan(tasks):
             talk(f"{edited} trials of plug-ins that were edited since will run again")
         store.made_by(command)
@@ -236,18 +215,6 @@ def carry_out(
     asked = {task.identity for task in tasks}
     lines = text([row for row in table.rows if row.task.identity in asked])
     _ended(how.as_json, verdict, table, folder, ran, lines)
-
-
-@contextmanager
-def _resumable() -> Iterator[None]:
-    """Say, if trials are interrupted, that the same command goes on."""
-    from hardness.engine.run import Interrupted
-
-    try:
-        yield
-    except Interrupted as stop:
-        talk("interrupted: what ended is stored; the same command goes on")
-        raise typer.Exit(stop.code) from stop
 
 
 def sweep(
@@ -284,8 +251,7 @@ def sweep(
         trials = sum(missing(wanted, folder) for wanted in grids)
         emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
         return
-    with _resumable():
-        ended = [run_grid(wanted, folder, workers, Progress(), scheduler, typed(context)) for wanted in grids]
+    ended = [run_grid(wanted, folder, workers, Progress(), scheduler, typed(context)) for wanted in grids]
     table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count in ended)
     _ended(as_json, verdict, table, folder, ran, dashboard.medians(table))
 
@@ -322,11 +288,9 @@ def status(folder: Folder, as_json: Json = False) -> None:
 def merge(
     stores: Annotated[
         list[Path],
-        typer.Argument(
-            help="Two or more: stores, folders of a study, or their rows.csv.", metavar="A.db B.db"
-        ),
+        argument("Stores, folders of a study, or their rows.csv.", metavar="A.db B.db"),
     ],
-    out: Annotated[Path, typer.Option(help="The store to write, or a .csv file of rows.")],
+    out: Annotated[Path, option("The store to write, or a .csv file of rows.")],
     as_json: Json = False,
 ) -> None:
     """Join the rows of shards, machines or other people into one store; `study report` shows them.
@@ -342,8 +306,8 @@ def merge(
 @app.command()
 def export(
     folder: Folder,
-    out: Annotated[Path, typer.Option(help="A .csv or .parquet file.")],
-    no_timing: Annotated[bool, typer.Option("--no-timing", help="Only what the seed determines.")] = False,
+    out: Annotated[Path, option("A .csv file.")],
+    no_timing: Annotated[bool, option("Only what the seed determines.", "--no-timing")] = False,
     as_json: Json = False,
 ) -> None:
     """Write the rows as a table: a wide one for other programs, or NAME.rows.csv, which `study merge` reads.
@@ -361,7 +325,7 @@ def export(
 @app.command()
 def report(
     folder: Folder,
-    pdf: Annotated[bool, typer.Option("--pdf", help="The figures of an article as PDF too.")] = False,
+    pdf: Annotated[bool, option("The figures of an article as PDF too.", "--pdf")] = False,
     as_json: Json = False,
 ) -> None:
     """Write what shows the rows there are: the article of a committed table, the dashboard of any others.
@@ -370,7 +334,7 @@ def report(
     """
     from hardness.studies import catalog
 
-    verdict, page = catalog.report(folder, folder if folder.is_dir() else folder.parent, pdf)
+    verdict, page = catalog.report(folder, pdf)
     emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
 
 

@@ -5,15 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, Force, Json, complete, emit, group, refuse_existing
+from hardness.cli.common import EXPERIMENTS, Force, Json, argument, emit, group, option, refuse_existing
 
 if TYPE_CHECKING:
     from hardness.instance.suite import Entry
 
-Name = Annotated[
-    str,
-    typer.Argument(help="A name of `hardness suite list`.", metavar="NAME", autocompletion=complete("suite")),
-]
+Name = Annotated[str, argument("A name of `hardness suite list`.", kind="suite", metavar="NAME")]
 
 app = group(
     "Instances with fixed names, on which results are compared; their secrets are public.",
@@ -27,7 +24,7 @@ def register(parent: typer.Typer) -> None:
 
 @app.command("list")
 def list_(
-    tier: Annotated[str | None, typer.Option(help="Only this tier: easy, frontier or open.")] = None,
+    tier: Annotated[str | None, option("Only this tier: easy, frontier or open.")] = None,
     as_json: Json = False,
 ) -> None:
     """List the instances: name, tier, log2 of the number of secrets, the cheapest attack as predicted.
@@ -69,7 +66,7 @@ def show(name: Name, as_json: Json = False) -> None:
 @app.command()
 def make(
     name: Name,
-    out: Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")],
+    out: Annotated[Path, option("File to write; missing folders are made.", "--out")],
     force: Force = False,
     as_json: Json = False,
 ) -> None:

@@ -1,23 +1,18 @@
 """The rows of a study, sweep or board as a pandas data frame, and as a wide table for other programs.
 
-A frame has bare names and the `bound` that is proved of a game, computed where rows are read; a table written to a
-file has a column for each place of a value.
+A frame has bare names; a table written to a file has a column for each place of a value.
 """
 
 import csv
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness import families, registry
 from hardness.engine.outcome import Row
 from hardness.engine.rows import PLANNED, read, untimed
-from hardness.engine.task import Task, canonical
-from hardness.errors import InputError, missing_extra
+from hardness.errors import InputError
 from hardness.io.files import replacing
-from hardness.io.texts import csv_safe, sanitize, sanitize_json
+from hardness.io.texts import csv_safe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +25,6 @@ COLUMNS = {
     "cost": "queries or examples spent: of a solved run what solving took, of a censored one a bound from below",
     "censored": "whether the cost is only known to be larger: a budget or a time limit ended the trial",
     "tuning": "whether the trial only chose a setting; such runs are no results",
-    "bound": "queries that every strategy needs against this oracle, as proved; computed, not part of a row",
-    "ratio": "queries of a game that solved, over that bound",
     "seconds": "wall-clock time of the trial",
 }
 PARTS = {
@@ -55,7 +48,9 @@ def frame(rows: Iterable[Row]) -> "pd.DataFrame":
     whole frame: beside a parameter `heads` the solver's is `solver.heads`. Plug-ins and provenance always do. Integers
     stay integers beside missing values (`Int64`).
     """
-    lines = [_places(row) | {("", name): value for name, value in beside(row).items()} for row in rows]
+    lines = [
+        {**_places(row), ("", "censored"): row.censored, ("", "tuning"): row.task.tuning} for row in rows
+    ]
     places = dict.fromkeys(place for line in lines for place in line)
     order = ["", *PARTS]
     names: dict[Place, str] = {}
@@ -98,9 +93,8 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
 
     `folder` is what `study run --out` or `sweep --out` named, the rows.db in it, or the folder of a committed page,
     which has a rows.csv in its place. `tuning` adds the runs that chose settings, which are no results. Runs with
-    another status than `solved` that are not `censored` (refused, wrong, error) have no cost of solving. Games have the
-    `bound` that is proved for their oracle, and the `ratio` of their queries to it. Raises `InputError` where there are
-    no rows.
+    another status than `solved` that are not `censored` (refused, wrong, error) have no cost of solving. Raises
+    `InputError` where there are no rows.
     """
     return frame(row for row in read(Path(folder)).rows if tuning or not row.task.tuning)
 
@@ -123,31 +117,19 @@ def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
 
 
 def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
-    """Write rows to a `.csv` or `.parquet` file, a value a column; return how many rows those are.
+    """Write rows to a .csv file, a value a column; return how many rows those are.
 
     Equal seeds give equal bytes without timing. No spreadsheet calculates a cell. Raises `InputError` for another
     suffix.
     """
-    if out.suffix not in (".csv", ".parquet"):
-        raise InputError(f"cannot export to {out.name}: name a .csv or .parquet file")
+    if out.suffix != ".csv":
+        raise InputError(f"cannot export to {out.name}: name a .csv file")
     lines = [_wide(row, timing) for row in rows]
     names = dict.fromkeys(name for line in lines for name in line)
-    if out.suffix == ".csv":
-        with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(map(csv_safe, names))
-            writer.writerows([csv_safe(line.get(name, "")) for name in names] for line in lines)
-        return len(lines)
-    cells = [{sanitize_json(name): sanitize_json(line.get(name)) for name in names} for line in lines]
-    with replacing(out) as temporary:
-        try:
-            data_frame(cells).to_parquet(temporary, index=False)
-        except ImportError as error:
-            raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-        except (ValueError, TypeError, NotImplementedError) as error:
-            raise InputError(
-                f"the rows make no table for Parquet ({sanitize(error)}); export a .csv"
-            ) from error
+    with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(map(csv_safe, names))
+        writer.writerows([csv_safe(line.get(name, "")) for name in names] for line in lines)
     return len(lines)
 
 
@@ -159,42 +141,3 @@ def _wide(row: Row, timing: bool) -> dict[str, Any]:
         if timing or not (timed or (part == "detail" and name not in untimed({name: value}))):
             columns[f"{part}.{name}" if part else name] = value
     return columns
-
-
-def beside(row: Row) -> dict[str, Any]:
-    """Return what is computed of a row: whether it is censored or tuning, the `bound` proved of a game, the `ratio`."""
-    values: dict[str, Any] = {"censored": row.censored, "tuning": row.task.tuning}
-    end = row.outcome
-    bound = _proved_bound(row.task) if end else None
-    if end and bound:
-        values["bound"] = bound
-        if end.status == "solved" and end.cost:
-            values["ratio"] = end.cost / bound
-    return values
-
-
-def _proved_bound(task: Task) -> float | None:
-    """Return the proven lower bound on the queries of a game, as `hardness sq play` prints it; None where none is.
-
-    Also None for a family that is not registered: what a file names is not imported to read its rows.
-    """
-    oracle, tolerance = task.solver.get("oracle", "window"), task.solver.get("tolerance")
-    if "strategy" not in task.solver or not isinstance(tolerance, int | float):
-        return None
-    if task.family not in registry.names("family"):
-        return None
-    return _bound(task.family, canonical(task.params), str(oracle), float(tolerance))
-
-
-@lru_cache(4096)
-def _bound(family: str, params: str, oracle: str, tolerance: float) -> float | None:
-    from hardness.sq.bounds.floors import check_tolerance
-    from hardness.sq.game import class_of
-    from hardness.sq.oracle import ORACLES
-
-    try:
-        built = families.build(family, json.loads(params))
-        flip = getattr(built, "flip", 0.0)
-        return ORACLES[oracle].bound(class_of(built), check_tolerance(tolerance), flip)
-    except (InputError, LookupError):  # no concept class, or an oracle of a plug-in
-        return None

@@ -22,22 +22,19 @@ PLAIN = str, bytes, int, float, complex, tuple, list, dict, set, frozenset
 
 
 def importable_name(thing: Any) -> tuple[str, str | None]:
-    """A name by which every process finds `thing`, and its fingerprint if it has no file; a name is itself.
+    """Return a name by which every process finds `thing`, and its fingerprint if it has no file; a name is itself.
 
     What cannot be imported is provided to them (`hardness.registry.provide`). Raises `InputError` for a thing that is
     neither a name nor a function or class.
     """
     if isinstance(thing, str):
         return thing, None
-    if not isinstance(thing, (FunctionType, type)):
-        raise InputError(f"give a name, a function or a class, not {thing!r:.60}")
+    if not isinstance(thing, (FunctionType, type)) or not thing.__name__.isidentifier():
+        raise InputError(f"give a name, a function or a class that has one, not {thing!r:.60}")
     module, name = thing.__module__, thing.__qualname__
     if module != "__main__" and getattr(sys.modules.get(module), name, None) is thing:
         return f"{module}:{name}", None
-    name = thing.__name__
-    if not name.isidentifier():
-        raise InputError(f"give {name} a name: define it with def or class")
-    provided = f"{PREFIX}{name}:{name}"
+    provided = f"{PREFIX}{thing.__name__}:{thing.__name__}"
     registry.provide({provided: _pickle().dumps(thing).hex()})
     return provided, fingerprint(thing)
 
@@ -50,12 +47,9 @@ def pickle_by_value(kind: str, name: str) -> None:
     if registry.is_builtin(kind, name) or name in registry.pickled():
         return
     thing = registry.get(kind, name)
-    module = sys.modules[thing.__module__]
-    home = Path(str(module.__file__)).resolve().parent
-    if any(
-        home.is_relative_to(Path(sysconfig.get_path(each)).resolve())
-        for each in ("purelib", "platlib", "stdlib")
-    ):
+    home = Path(str(sys.modules[thing.__module__].__file__)).resolve().parent
+    installed = [Path(sysconfig.get_path(each)).resolve() for each in ("purelib", "platlib", "stdlib")]
+    if any(home.is_relative_to(place) for place in installed):
         return
     for each in list(sys.modules.values()):
         file = getattr(each, "__file__", None)
@@ -68,14 +62,12 @@ def _pickle() -> Any:
     try:
         import cloudpickle
     except ImportError as error:
-        raise missing_extra(
-            "cloudpickle", "notebook", "a function that other processes cannot import"
-        ) from error
+        raise missing_extra("cloudpickle", "notebook", "a function without a module") from error
     return cloudpickle
 
 
 def fingerprint(thing: Any) -> str:
-    """Digest of the source of a function or class, and of what it names of the module that it is defined in.
+    """Return a digest of the source of a function or class, and of what it names of the module that defines it.
 
     >>> def helper(x): return x + 1
     >>> def one(x): return helper(x)
@@ -91,23 +83,19 @@ def fingerprint(thing: Any) -> str:
         if isinstance(part, type):
             used = [getattr(value, "__func__", value) for _, value in sorted(vars(part).items())]
         elif isinstance(part, FunctionType):
-            parts.append(_source(part))
+            try:
+                parts.append(inspect.getsource(part))
+            except OSError:  # of ``python -c``
+                code = part.__code__
+                parts.append(repr((code.co_code, code.co_names, code.co_consts)))
             named = sorted(set(re.findall(r"\w+", parts[-1])) & part.__globals__.keys())
-            used = [part.__globals__[name] for name in named] + [
-                cell.cell_contents for cell in part.__closure__ or ()
-            ]
+            used = [part.__globals__[name] for name in named]
+            used += [cell.cell_contents for cell in part.__closure__ or ()]
         else:
             parts.append(repr(part))
-        local = [
-            u for u in used if isinstance(u, PLAIN) or getattr(u, "__module__", None) == thing.__module__
-        ]
-        waiting += [u for u in local if id(u) not in seen]
-        seen.update(map(id, local))
+        for each in used:
+            local = isinstance(each, PLAIN) or getattr(each, "__module__", None) == thing.__module__
+            if local and id(each) not in seen:
+                seen.add(id(each))
+                waiting.append(each)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def _source(function: FunctionType) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):  # of ``python -c``
-        return repr((function.__code__.co_code, function.__code__.co_names, function.__code__.co_consts))

@@ -4,6 +4,7 @@ import hashlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,9 @@ OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are built in
 
 
 def fingerprint(module: str) -> str | None:
-    """Digest of the source of a plug-in's module, or of all of its package; None for what is built in, whose rows
-    carry the version, and where there is no source. Nothing is imported.
+    """Return a digest of the source of a plug-in's module, or of all of its package. Nothing is imported.
 
-    >>> fingerprint("hardness.engine.run") is fingerprint("no.such.module") is None
-    True
+    None for what is built in, whose rows carry the version, and where there is no source.
     """
     top = module.partition(".")[0]
     if top in registry.PACKAGES:
@@ -43,30 +42,26 @@ def fingerprint(module: str) -> str | None:
 def stamped(
     tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None
 ) -> list[Task]:
-    """The tasks with the fingerprints of the plug-ins that they name: an edit makes other tasks of these, and of these
-    alone. `known` holds fingerprints of what has no file; the trial of a plugged-in `study` is part of every task.
-    """
-    prints: dict[tuple[str, str], str | None] = {}
-    run = getattr(study.trial, "func", study.trial) if study else None  # what a functools.partial holds
-    made = fingerprint(getattr(run, "__module__", None) or "hardness") if study else None
-    always = {f"study {study.name}": made} if study and made else {}
+    """Return the tasks with the fingerprints of the plug-ins that they name: an edit makes other tasks of these alone.
 
+    `known` holds fingerprints of what has no file; the trial of a plugged-in `study` is part of every task.
+    """
+    always = {}
+    if study:
+        run = getattr(study.trial, "func", study.trial)  # what a functools.partial holds
+        if made := fingerprint(run.__module__):
+            always = {f"study {study.name}": made}
+
+    @cache
     def of(kind: str, name: str) -> str | None:
-        if (kind, name) not in prints:
-            digest = None if registry.is_builtin(kind, name) else fingerprint(registry.module_of(kind, name))
-            prints[kind, name] = (known or {}).get(name, digest)
-        return prints[kind, name]
+        digest = None if registry.is_builtin(kind, name) else fingerprint(registry.module_of(kind, name))
+        return (known or {}).get(name, digest)
 
     def stamp(task: Task) -> Task:
         digests = always | {name: made for kind, name in named_in(task) if (made := of(kind, name))}
         return replace(task, plugins=digests) if digests else task
 
     return [stamp(task) for task in tasks]
-
-
-def _solver_of(task: Task) -> str | None:
-    """The name of who solves a task."""
-    return next((name for kind, name in named_in(task) if kind in SOLVERS), None)
 
 
 def chosen(
@@ -77,20 +72,17 @@ def chosen(
     only: Sequence[str] = (),
     tier: str | None = None,
 ) -> list[Task]:
-    """The grid of a study and what is added; of it the families `kept`, the solvers `only` and the `tier`; stamped.
+    """Return the grid of a study and what is `added`; of it the families `kept`, the solvers `only` and the `tier`.
 
     `added` are names by kind (learner, attack, strategy): each takes the place of its kind in copies of the grid's
-    trials. A family that is not on the grid takes the place of
-    those that are, with the parameters of its own example.
+    trials. A family that is not on the grid takes the place of those that are, with the parameters of its own example.
     Raises `InputError` for what the study has no place for.
     """
     grid = study.tasks(quick)
-    tasks = grid + [
-        task
-        for kind, names in (added or {}).items()
-        for name in names
-        for task in _added_tasks(study, grid, quick, kind, name)
-    ]
+    tasks = [*grid]
+    for kind, names in (added or {}).items():
+        for name in names:
+            tasks += _added_tasks(study, grid, quick, kind, name)
     if tier is not None:
         tiers = {str(task.params["tier"]) for task in tasks if "tier" in task.params}
         if tier not in tiers:
@@ -99,16 +91,16 @@ def chosen(
     if kept:
         tasks = [task for name in kept for task in _on_family(tasks, name)]
     if only:
-        known = {name for task in tasks if (name := _solver_of(task))}
-        for name in only:
-            if name not in known:
-                raise unknown("solver", name, known)
-        tasks = [task for task in tasks if _solver_of(task) in only]
+        solvers = [{name for kind, name in named_in(task) if kind in SOLVERS} for task in tasks]
+        known = set().union(*solvers)
+        if strange := [name for name in only if name not in known]:
+            raise unknown("solver", strange[0], known)
+        tasks = [task for task, named in zip(tasks, solvers, strict=True) if named & {*only}]
     return stamped({task.identity: task for task in tasks}.values(), study=study)
 
 
 def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
-    """What one more learner, attack or strategy adds: the trials of its kind, each once, with its name in them."""
+    """Return what one more learner, attack or strategy adds: trials of its kind, each once, with its name."""
     here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
     if any(task.solver[kind] == name for task in here):
         return []
@@ -122,36 +114,27 @@ def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, nam
     whole = kind == "learner" and not is_streamed(name)  # a name that is no learner's is said here
     if kind == "learner" and study.user_learner_tasks is not None:
         return study.user_learner_tasks(quick, name)
-    if whole:
-        here = [task for task in here if task.solver["kind"] != "learner"]
     added: dict[str, Task] = {}
     for task in here:
-        solver = {**task.solver, kind: name, **({"params": {}} if "params" in task.solver else {})}
-        place = Task(task.family, task.params, {**solver, kind: ""}, {}, task.repetition)
-        added.setdefault(place.identity, replace(task, solver=solver))
+        if not (whole and task.solver["kind"] == "learner"):
+            solver = {**task.solver, kind: name, **({"params": {}} if "params" in task.solver else {})}
+            place = Task(task.family, task.params, {**solver, kind: ""}, {}, task.repetition)
+            added.setdefault(place.identity, replace(task, solver=solver))
     return list(added.values())
 
 
 def _on_family(tasks: Sequence[Task], name: str) -> list[Task]:
-    """The trials on one family: those there are, or those of another family with this one's example in its place."""
-    here = [task for task in tasks if task.family == name]
-    if here:
+    """Return the trials on one family: those there are, or those of another with this one's example in its place."""
+    if here := [task for task in tasks if task.family == name]:
         return here
-    params = _example_of(families.get(name))
-    return [replace(task, family=name, params=params) for task in tasks]
-
-
-def _example_of(family: Any) -> dict[str, Any]:
-    """The parameters of the worked example of a family, as the command line reads it. `InputError` if it has none."""
+    family: Any = families.get(name)
+    words = family.example.split()
     known = {families.option(field.name): field.name for field in fields(family)}
-    words = str(getattr(family, "example", "")).split()
-    values = {
+    params = {
         known[option]: True if value.startswith("--") else parse_value(value)
         for option, value in zip(words, [*words[1:], "--"], strict=True)
         if option in known
     }
-    if not values:
-        raise InputError(
-            f"family {family.name} has no `example` of its options; give it one to put it on a grid"
-        )
-    return values
+    if not params:
+        raise InputError(f"family {name} has no `example` of its options; give it one to put it on a grid")
+    return [replace(task, family=name, params=params) for task in tasks]

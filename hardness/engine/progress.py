@@ -86,17 +86,14 @@ class Progress:
         self.stream = stream or sys.stderr
 
     @contextmanager
-    def of(self, work: float | None, trials: int, part: str = "", workers: int = 0) -> Iterator[None]:
+    def of(self, work: float | None, trials: int, part: str = "") -> Iterator[None]:
         """Report on `trials` trials for the length of this context: a `part` of a run that has several.
 
-        `work` is what they are predicted to take, in seconds of one process; None where nobody knows. It leaves out
-        the start of the `workers`, the processes that are started for them.
+        `work` is what they are predicted to take, in seconds of one process; None where nobody knows.
         """
         self.trials, self.known, self.statuses, self.inside = trials, work is not None, Counter[str](), 0.0
         self.part = f"{part}: " if part else ""
         length = "for an unknown time" if work is None else f"about {work:.0f} s of one process"
-        if workers and work is not None:
-            length += ", and the start of the workers"
         print(f"{self.part}{trials} trials to run, {length}", file=self.stream, flush=True)
         self.total = trials if work is None else work
         LISTENERS.append(self.within)

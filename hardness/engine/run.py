@@ -6,7 +6,6 @@ import platform
 import re
 import signal
 import subprocess
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import FrameType
 from typing import Any
 
 from hardness import registry
@@ -41,14 +39,6 @@ BROKEN = (
 )
 
 
-class Interrupted(KeyboardInterrupt):
-    """SIGINT or SIGTERM ended a run; the store resumes. `code` is the exit status, 130 or 143."""
-
-    def __init__(self, signum: int) -> None:
-        super().__init__("interrupted: every trial that ended is stored; the same call goes on")
-        self.code = 128 + signum
-
-
 def run(
     tasks: Sequence[Task],
     store: Store,
@@ -66,8 +56,8 @@ def run(
 
     `workers` processes (None: one a CPU; 0: this process), or the Dask cluster at `scheduler`. `guard` is the
     wall-clock limit of a trial in seconds; `seconds` predicts what a task takes, so that long ones start first. `part`
-    names these tasks where a run has several parts, one after the other.
-    Raises `Interrupted` on SIGINT or SIGTERM (from the main thread): then every finished trial is stored.
+    names these tasks where a run has several parts, one after the other. Interrupted at any moment, every trial that
+    ended is stored, and the same call goes on.
     """
     store.plan(tasks)
     done = store.done()
@@ -78,9 +68,8 @@ def run(
     progress = progress or Progress(StringIO())  # which nobody reads
     count = 0 if scheduler is not None or workers == 0 else min(processes(workers), len(missing))
     with (
-        signals(),
         single_threaded(workers != 0),
-        progress.of(forecast(missing, seconds), len(missing), part, count),
+        progress.of(forecast(missing, seconds), len(missing), part),
     ):
         if scheduler is not None:
             ended = _on_cluster(missing, trial, root, guard, scheduler)
@@ -110,27 +99,6 @@ def processes(workers: int | None) -> int:
         return os.cpu_count() or 1
     whole("workers", workers, 0)
     return max(1, workers)
-
-
-@contextmanager
-def signals() -> Iterator[None]:
-    """SIGINT and SIGTERM raise `Interrupted`, once: the clean-up that follows is not interrupted again."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    caught = (signal.SIGINT, signal.SIGTERM)
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        for each in caught:
-            signal.signal(each, signal.SIG_IGN)
-        raise Interrupted(signum)
-
-    before = {each: signal.signal(each, stop) for each in caught}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ran]:

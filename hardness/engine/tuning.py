@@ -4,7 +4,7 @@ What comes next is a function of what the runs so far came to; they are run and 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, inf, prod
@@ -16,7 +16,6 @@ from hardness.engine.outcome import CRASHED, Outcome
 from hardness.engine.task import APART as APART
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.evaluation.solver import Solver, make
 
 Cell = TypeVar("Cell", bound=Hashable)
 Results = Mapping[str, Outcome]  # how trials ended, by identity
@@ -33,6 +32,14 @@ class Run(NamedTuple):
     cost: float
     solved: bool
     final: bool = False
+
+    def within(self, cap: int) -> bool:
+        """Say whether it solved within so many examples."""
+        return self.solved and self.cost <= cap
+
+    def would_go_on(self, cap: int) -> bool:
+        """Say whether it had too few examples to tell what it does with so many."""
+        return not (self.solved or self.final or self.cost >= cap)
 
 
 class Wanted(NamedTuple):
@@ -67,54 +74,40 @@ class Halving:
     growth: int = 2
 
     def wanted(self, runs: Runs) -> list[Wanted]:
-        """The runs that come next; none once the winner is known."""
+        """Return the runs that come next; none once the winner is known."""
         return self._walk(runs)[0]
 
     def winner(self, runs: Runs) -> int | None:
-        """The setting that won; None while runs are wanted, or if none of the last rung solved within its cap."""
+        """Return the setting that won; None while runs are wanted, or if none of the last rung solved."""
         wanted, alive, cap = self._walk(runs)
         return None if wanted or self._price(runs, alive[0], self.seeds[-1], cap) == inf else alive[0]
 
     def _walk(self, runs: Runs) -> tuple[list[Wanted], list[int], int]:
-        """Runs that come next, the settings that are left, and the cap of their rung."""
-        alive, cap = list(range(self.settings)), self.start
-        while True:
-            if wanted := self._missing(runs, alive, self.seeds[0], cap):
+        """Return the runs that come next, the settings that are left, and the cap of their rung."""
+        alive, cap, rung = list(range(self.settings)), self.start, 0
+        while rung < len(self.seeds):
+            seeds = self.seeds[rung]
+            every = [Wanted(i, j, cap) for i in alive for j in range(seeds)]
+            missing = Run(0.0, solved=False)
+            if wanted := [each for each in every if runs.get(each[:2], missing).would_go_on(cap)]:
                 return wanted, alive, cap
             # As many as the second rung keeps are enough to choose from; a larger cap only lets in costlier settings.
-            enough = sum(self._solves(runs, i, self.seeds[0], cap) for i in alive) >= self.kept[:2][-1]
-            if enough or cap >= self.max_cap:
-                break
-            cap = min(self.max_cap, self.growth * cap)
-        alive = self._cheapest(runs, alive, 0, cap)
-        cap = min(self.max_cap, 2 * cap)
-        for rung in range(1, len(self.seeds)):
-            if wanted := self._missing(runs, alive, self.seeds[rung], cap):
-                return wanted, alive, cap
-            alive = self._cheapest(runs, alive, rung, cap)
+            sure = [i for i in alive if all(runs[i, j].within(cap) for j in range(seeds))]
+            if rung == 0 and len(sure) < self.kept[:2][-1] and cap < self.max_cap:
+                cap = min(self.max_cap, self.growth * cap)
+                continue
+            prices = {i: self._price(runs, i, seeds, cap) for i in alive}
+            # Ties go to the setting listed first: the winner follows from the runs, not from their order.
+            ranked = sorted(alive, key=lambda i: (prices[i], i))[: self.kept[rung]]
+            alive = [i for i in ranked if prices[i] < inf] or ranked
+            cap = min(self.max_cap, 2 * cap) if rung == 0 else cap
+            rung += 1
         return [], alive, cap
 
-    def _missing(self, runs: Runs, alive: Sequence[int], seeds: int, cap: int) -> list[Wanted]:
-        def known(run: Run | None) -> bool:
-            return run is not None and (run.solved or run.final or run.cost >= cap)
-
-        return [Wanted(i, j, cap) for i in alive for j in range(seeds) if not known(runs.get((i, j)))]
-
-    def _solves(self, runs: Runs, setting: int, seeds: int, cap: int) -> bool:
-        return all(run.solved and run.cost <= cap for run in (runs[setting, j] for j in range(seeds)))
-
-    def _cheapest(self, runs: Runs, alive: Sequence[int], rung: int, cap: int) -> list[int]:
-        def price(setting: int) -> float:
-            return self._price(runs, setting, self.seeds[rung], cap)
-
-        # Ties go to the setting listed first: the winner is a function of the runs, not of the order they came in.
-        ranked = sorted(alive, key=lambda setting: (price(setting), setting))[: self.kept[rung]]
-        return [setting for setting in ranked if price(setting) < inf] or ranked
-
     def _price(self, runs: Runs, setting: int, seeds: int, cap: int) -> float:
-        """What a solution costs with restarts; infinite if no run solved within the cap."""
+        """Return what a solution costs with restarts; infinite if no run solved within the cap."""
         tried = [runs[setting, j] for j in range(seeds)]
-        solved = sum(run.solved and run.cost <= cap for run in tried)
+        solved = sum(run.within(cap) for run in tried)
         return sum(cap if run.final else min(run.cost, cap) for run in tried) / solved if solved else inf
 
 
@@ -141,12 +134,6 @@ def menu(options: Mapping[str, Sequence[Any]], settings: int, seed: int = 0) -> 
     drawn = np.random.default_rng(seed).permutation(count)[:settings]
     every = [dict(zip(options, values, strict=True)) for values in product(*options.values())]
     return [every[i] for i in sorted(drawn)]
-
-
-def check(learner: str, settings: Iterable[Mapping[str, Any]]) -> None:
-    """`InputError` unless the learner of that name has all options of the menu."""
-    for setting in settings:
-        make(Solver("learner", learner, setting, heads_known=1), 0)
 
 
 def tune(

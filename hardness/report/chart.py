@@ -37,21 +37,21 @@ def select(rows: "pd.DataFrame", where: Mapping[str, Sequence[str]]) -> "pd.Data
     for a value that no row has.
     """
     for name, texts in where.items():
-        check_column(rows, name)
+        check_columns(rows, name)
         shown = rows[name].map(printed)
         known = set(shown)
-        values = [value for text in texts for value in ([text] if text in known else text.split(","))]
-        for value in values:
-            if value not in known:
-                raise unknown(f"value of the column {name}", value, known)
+        values = {value for text in texts for value in ([text] if text in known else text.split(","))}
+        if strange := sorted(values - known):
+            raise unknown(f"value of the column {name}", strange[0], known)
         rows = rows[shown.isin(values)]
     return rows
 
 
-def check_column(rows: "pd.DataFrame", name: str) -> None:
-    """Raise `InputError`, with the nearest name as a suggestion, unless the rows have a column of that name."""
-    if name not in rows:
-        raise unknown("column", name, map(str, rows.columns))
+def check_columns(rows: "pd.DataFrame", *names: str) -> None:
+    """Raise `InputError`, with the nearest name as a suggestion, unless the rows have columns of these names."""
+    for name in names:
+        if name not in rows:
+            raise unknown("column", name, map(str, rows.columns))
 
 
 def mixed(rows: "pd.DataFrame", x: str, by: Sequence[str]) -> list[str]:
@@ -75,8 +75,7 @@ def chart(
 
     Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms that do not exist.
     """
-    for name in (x, y, *by):
-        check_column(rows, name)
+    check_columns(rows, x, y, *by)
     kept = _counted(rows, x, y, by)
     lines = _lines(kept, by)
     if len(lines) > MOST_LINES:

@@ -30,13 +30,8 @@ UNLISTED: "dict[str, Study | str]" = {
 }
 
 
-def _loaded(offered: "Study | str") -> "Study":
-    study: Study = resolve_name(offered) if isinstance(offered, str) else offered
-    return study
-
-
 def _offered() -> "dict[str, Study | str]":
-    """All studies by name: those of other packages, then built-in ones, whose names nobody else takes."""
+    """Return all studies by name: those of other packages, then built-in ones, whose names nobody else takes."""
     builtin = registry.names("studies", builtin=True)
     offered: dict[bool, dict[str, Study | str]] = {False: {}, True: {**STUDIES}}
     for name, studies in registry.loaded("studies"):
@@ -46,35 +41,34 @@ def _offered() -> "dict[str, Study | str]":
 
 
 def names() -> list[str]:
-    """The names of all studies; none of the lab's own is imported."""
+    """Return the names of all studies; none of the lab's own is imported."""
     return list(_offered())
 
 
 def known() -> "dict[str, Study]":
-    """All studies by name."""
-    return {name: _loaded(study) for name, study in _offered().items()}
+    """Return all studies by name."""
+    return {name: get(name) for name in names()}
 
 
 def broken() -> list[InputError]:
-    """What is wrong with plug-ins whose studies cannot be loaded."""
+    """Return what is wrong with plug-ins whose studies cannot be loaded."""
     return [studies for _, studies in registry.loaded("studies") if isinstance(studies, InputError)]
 
 
 def get(name: str) -> "Study":
-    """The study called `name`, or behind ``package.module:STUDY``. Raises `InputError` if there is none."""
+    """Return the study called `name`, or behind ``package.module:STUDY``. Raises `InputError` if there is none."""
     from hardness.engine.study import Study
 
     offered = STUDIES | UNLISTED
     if name not in offered:
-        offered = _offered() | UNLISTED
-    if name in offered:
-        return _loaded(offered[name])
-    if ":" in name:
-        study = registry.get("studies", name)
-        if not isinstance(study, Study):
-            raise InputError(f"{name} is no study; a study is a hardness.engine.study.Study")
-        return study
-    raise unknown("study", name, offered.keys() - UNLISTED.keys())
+        offered = _offered()
+    if name not in offered and ":" not in name:
+        raise unknown("study", name, offered)
+    study = offered[name] if name in offered else registry.get("studies", name)
+    study = resolve_name(study) if isinstance(study, str) else study
+    if not isinstance(study, Study):
+        raise InputError(f"{name} is no study; a study is a hardness.engine.study.Study")
+    return study
 
 
 def page(store: "Store", folder: Path) -> str:
@@ -82,15 +76,16 @@ def page(store: "Store", folder: Path) -> str:
     return _written(store.table(), folder, committed=False)[0]
 
 
-def report(rows: Path, folder: Path, pdf: bool = False) -> tuple[str, Path]:
-    """Write what shows the rows of a study's folder into `folder`; return its title and the file.
+def report(rows: Path, pdf: bool = False) -> tuple[str, Path]:
+    """Write what shows the rows of a study beside them; return its title and the file.
 
     That is the article for a committed table of rows (rows.csv without a store beside it), with its figures as PDF too
     if `pdf`; the dashboard for any others.
     """
     from hardness.engine.rows import file_of, read
 
-    return _written(read(rows), folder, committed=file_of(rows).suffix == ".csv", pdf=pdf)
+    file = file_of(rows)
+    return _written(read(rows), file.parent, committed=file.suffix == ".csv", pdf=pdf)
 
 
 def _written(table: "Table", folder: Path, committed: bool, pdf: bool = False) -> tuple[str, Path]:
@@ -98,15 +93,12 @@ def _written(table: "Table", folder: Path, committed: bool, pdf: bool = False) -
     from hardness.report import article, dashboard  # figures, which a list of studies does without
 
     study = get(str(table.about.get("study", "")))
-    if "seed" not in table.about:
-        raise InputError("the rows do not say under which seed they were made; run the study again")
     try:
         if study.page and committed:
             return article.write(study, table, folder, pdf), folder / article.ARTICLE
         return dashboard.write(study, table, folder), folder / dashboard.PAGE
+    except InputError:
+        raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            f"rows for {folder} are no rows of {study.name} ({sanitize(one_line(error))})"
-        ) from error
+        reason = sanitize(one_line(error))
+        raise InputError(f"rows for {folder} are no rows of {study.name} ({reason})") from error

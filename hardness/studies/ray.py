@@ -1,13 +1,13 @@
 """How cost grows with the number of heads, along d = c m or at a fixed d: `hardness ray`, and `ray` as a data frame."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.frames import data_frame
-from hardness.engine.outcome import FINISHED, Row
+from hardness.engine.outcome import FINISHED, Row, Table
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.progress import Progress
@@ -39,12 +39,8 @@ PRINTED = ("heads", "dim", "what", "name", "layer", "cost", "unit", "ended")  # 
 Places = Sequence[tuple[int, int]]  # of m and d
 
 
-def _no_grid(quick: bool) -> list[Task]:
-    raise InputError("a ray is run by `hardness ray C --heads 2,3,4`")
-
-
 QUESTION = "How does cost grow with the number of heads?"
-STUDY = Study(NAME, QUESTION, _no_grid, lambda task: 5.0, solving_cost, guard=600.0)
+STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 5.0, solving_cost, guard=600.0)
 
 
 def folder_of(ratio: int | None, dim: int | None = None) -> Path:
@@ -93,40 +89,26 @@ def tasks_at(
 
     `prints` are fingerprints of learners that have no file. Raises `InputError` for what is no learner.
     """
-    trials = [*_games(places), *_eliminations(places)]
-    for learner in dict.fromkeys(learners):
-        trials += _learned(learner, places, {} if width is None else {"heads": width})
-    return stamped(trials, prints)
-
-
-def _games(places: Places) -> Iterator[Task]:
+    trials = []
     for strategy, most in GAMES.items():
-        solver = {"kind": "game", "strategy": strategy, "oracle": "window", "tolerance": TOLERANCE}
-        for m, d in places:
-            if comb(d - 1, m) <= most:
-                yield Task("parity", {"dim": d, "heads": m}, solver, {}, 0)
-
-
-def _eliminations(places: Places) -> Iterator[Task]:
-    for m, d in places:
-        for repetition in range(RUNS):
-            solver = {"kind": "sweep", "attack": "gaussian"}
-            yield Task("parity", {"dim": d, "heads": m}, solver, {"samples": 100 * d}, repetition)
-
-
-def _learned(learner: str, places: Places, options: Mapping[str, int]) -> Iterator[Task]:
-    streamed = is_streamed(learner)
-    if options:
-        # A learner without them is said before anything runs
-        make(Solver("learner", learner, options, heads_known=1), 0)
-    solver: dict[str, Any] = {"kind": "sweep", "learner": learner, "params": dict(options)}
-    if streamed:
-        solver["online"] = True
-    budget = {"samples": STREAMED_CAP if streamed else FITTED_CAP}
-    for family in FAMILIES:
-        for m, d in places:
-            for repetition in range(RUNS):
-                yield Task(family, {"dim": d, "heads": m}, solver, budget, repetition)
+        game = {"kind": "game", "strategy": strategy, "oracle": "window", "tolerance": TOLERANCE}
+        small = [(m, d) for m, d in places if comb(d - 1, m) <= most]
+        trials += [Task("parity", {"dim": d, "heads": m}, game, {}, 0) for m, d in small]
+    elimination, runs = {"kind": "sweep", "attack": "gaussian"}, range(RUNS)
+    for (m, d), repetition in product(places, runs):
+        trials.append(Task("parity", {"dim": d, "heads": m}, elimination, {"samples": 100 * d}, repetition))
+    options = {} if width is None else {"heads": width}
+    for learner in dict.fromkeys(learners):
+        streamed = is_streamed(learner)
+        if options:
+            # A learner without them is said before anything runs
+            make(Solver("learner", learner, options, heads_known=1), 0)
+        solver: dict[str, Any] = {"kind": "sweep", "learner": learner, "params": options}
+        solver |= {"online": True} if streamed else {}
+        budget = {"samples": STREAMED_CAP if streamed else FITTED_CAP}
+        for family, (m, d), repetition in product(FAMILIES, places, runs):
+            trials.append(Task(family, {"dim": d, "heads": m}, solver, budget, repetition))
+    return stamped(trials, prints)
 
 
 def ray(
@@ -151,12 +133,12 @@ def ray(
     >>> table[table.unit == "queries"][["heads", "dim", "concepts", "what", "name", "cost"]].values.tolist()[:2]
     [[2, 8, 21, 'floor', 'statistical queries', 4.0], [2, 8, 21, 'strategy', 'sign-batch', 5.0]]
     """
-    names = [importable_name(each) for each in (learner if isinstance(learner, list | tuple) else [learner])]
-    prints = {name: made for name, made in names if made}
+    named = dict(map(importable_name, learner if isinstance(learner, list | tuple) else [learner]))
+    prints = {name: made for name, made in named.items() if made}
     folder = Path(out) if out is not None else folder_of(ratio)
-    tasks = tasks_at(places_of(heads, ratio), [name for name, _ in names], prints=prints)
+    tasks = tasks_at(places_of(heads, ratio), named, prints=prints)
     with Store(folder / STORE, about_of(seed, ratio)) as store:
-        store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={[name for name, _ in names]})")
+        store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={list(named)})")
         run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, progress=Progress())
         dashboard.write(STUDY, store.table(), folder)
         asked = {task.identity for task in tasks}
@@ -170,13 +152,15 @@ def ray(
 def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the lines of `ray`, by `COLUMNS`: what is proved, asked and read at every place, in this order."""
     places = sorted({(int(row.task.params["heads"]), int(row.task.params["dim"])) for row in rows})
-    solved: dict[tuple[Any, ...], list[Row]] = {}
+    series: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        solved.setdefault((row.task.params["heads"], row.task.family, _name(row)), []).append(row)
+        solver = next(kind for kind in SOLVERS if kind in row.task.solver)
+        key = (row.task.params["heads"], row.task.family, solver, row.task.solver[solver])
+        series.setdefault(key, []).append(row)
     lines = []
     for m, d in places:
-        here = [_measured(runs) for (heads, *_), runs in solved.items() if heads == m]
-        for entry in (*_floors(m, d), *here):
+        measured = [_measured(runs, *key) for (heads, *key), runs in series.items() if heads == m]
+        for entry in (*_floors(m, d), *measured):
             lines.append({"heads": m, "dim": d, "concepts": comb(d - 1, m)} | entry)
     return [{name: entry.get(name) for name in COLUMNS} for entry in lines]
 
@@ -202,30 +186,22 @@ def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:
     yield {**layer, "name": "one bit an example", "cost": examples, "unit": "examples"}
 
 
-def _name(row: Row) -> str:
-    """Return the solver of a row; of a class that has no module its bare name."""
-    name = str(next(row.task.solver[kind] for kind in SOLVERS if kind in row.task.solver))
-    return name.rpartition(":")[2] if name.startswith(PREFIX) else name
-
-
-def _measured(rows: Sequence[Row]) -> dict[str, Any]:
+def _measured(rows: Sequence[Row], family: str, what: str, name: str) -> dict[str, Any]:
     """Return the line of the runs of one solver at one place."""
-    task, statuses = rows[0].task, Counter(row.outcome.status for row in rows if row.outcome)
     finished = [row.outcome for row in rows if row.outcome and row.outcome.status in FINISHED]
-    costs = [float(end.cost or 0) for end in finished]
-    solved = [cost for cost, end in zip(costs, finished, strict=True) if end.status == "solved"]
-    middle = median(costs, [end.status != "solved" for end in finished]) if finished else None
-    what = next(kind for kind in ("strategy", "learner", "attack") if kind in task.solver)
+    costs, missed = [float(end.cost or 0) for end in finished], [end.status != "solved" for end in finished]
+    solved = [cost for cost, cut in zip(costs, missed, strict=True) if not cut]
+    middle = median(costs, missed) if finished else None
     return {
         "low": min(solved, default=None),
-        "high": max(solved) if solved and len(solved) == len(finished) else None,
+        "high": max(solved) if solved and not any(missed) else None,
         "censored": middle is None or middle.bound,
         "runs": len(rows),
-        "ended": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items())),
+        "ended": ", ".join(f"{n} {status}" for status, n in Table({}, [], rows).counts().items()),
         "what": what,
-        "name": _name(rows[0]),
-        "layer": FAMILIES[task.family],
+        "name": name.rpartition(":")[2] if name.startswith(PREFIX) else name,
+        "layer": FAMILIES[family],
         "cost": middle and middle.value,
         "unit": "queries" if what == "strategy" else "examples",
-        "tolerance": task.solver.get("tolerance"),
+        "tolerance": rows[0].task.solver.get("tolerance"),
     }

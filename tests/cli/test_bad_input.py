@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-import sqlite3
 import subprocess
 import zipfile
 from pathlib import Path
@@ -11,20 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from attack_examples import restated
-from commands import HARDNESS, Completed, answer, check_refused, run_command
+from commands import HARDNESS, Completed, check_refused, run_command
 from measured import within_limits
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from hardness.engine.store import Store
-from hardness.errors import InputError
 from hardness.evaluation.limits import alarm
 from hardness.families.nondegenerate import Nondegenerate
-from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.instance.challenge import digest, digest_of
-
-pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
 
 WALL_SECONDS = 60.0  # for what hangs: this machine may be busy
 GRID = """
@@ -56,35 +48,12 @@ def altered(source: Path, target: Path, change):
     save_file(arrays, target, {"instance": json.dumps(header)})
 
 
-def mixed(source: Path, target: Path):
-    """Write a challenge whose digests fit and whose examples have fewer coordinates than its held-out inputs."""
-    shutil.copytree(source, target)
-    instance = Instance.generate(Parity(9, 3), 0)
-    examples = instance.examples(100, 1)
-    np.savez(target / "examples.npz", X=examples.X, Y=examples.Y, public=json.dumps(instance.public(1)))
-    header = json.loads((target / "challenge.json").read_text())
-    header["sha256"]["examples.npz"] = digest_of(target / "examples.npz")
-    (target / "challenge.json").write_text(json.dumps({**header, "header_sha256": digest(header)}))
-
-
 def sparse(path: Path, begins: bytes, size: int):
     """Write a file of `size` bytes that takes no space."""
     path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as file:
         file.write(begins)
         file.truncate(size)
-
-
-def long_lists(path: Path):
-    """Write a parquet file of a few kB with lists of 3 * 10^7 entries."""
-    size = 3 * 10**7
-    entries = pa.array(np.ones(2 * size, np.int8))
-    tokens = pa.ListArray.from_arrays(np.array([0, size, 2 * size], np.int32), entries)
-    X = pa.ListArray.from_arrays(np.array([0, 2], np.int32), tokens)
-    table = pa.table({"X": X, "Y": pa.array([[[1.0] * 9] * 2], pa.list_(pa.list_(pa.float64())))})
-    public = json.dumps(Instance.generate(Parity(9, 3), 0).public(1))
-    table = table.replace_schema_metadata({"public": public, "shape": "[2, 9]"})
-    pq.write_table(table, path, use_dictionary=False, compression="zstd")
 
 
 def altered_files(folder: Path):
@@ -96,9 +65,8 @@ def altered_files(folder: Path):
     )
     for name, power in (("large", 64), ("beyond", 1100)):
         altered(hard, folder / name, lambda header, _, p=power: header["gadget"].update(gate=2**p))
-    for name, stated in (("heads", {"heads": 2**70}), ("more", {"heads": 60}), ("offset", {"A": 1e308})):
+    for name, stated in (("heads", {"heads": 2**70}), ("offset", {"A": 1e308})):
         restated(folder / "e.npz", folder / f"{name}.npz", stated)
-    mixed(folder / "toy", folder / "mixed")
     huge = Instance.generate(Nondegenerate(4, 2, 1), 0)
     huge.secret["theta"][:] = 1e308
     huge.save(folder / "huge")
@@ -123,7 +91,6 @@ def files(tmp_path_factory):
         ):
             assert run_command(line).code == 0
     altered_files(folder)
-    long_lists(folder / "lists.parquet")
     with open(folder / "sparse" / "examples.npz", "r+b") as file:
         file.truncate(60 << 30)  # 50 examples in what says that it is 60 GB
     sparse(folder / "answer.json", b'{"a": [', 66 << 20)
@@ -151,7 +118,6 @@ REFUSED = [
     ("generate parrity --dim 8 --heads 2 --out out", "Did you mean 'parity'"),
     ("generate json:loads --out out", "not a class"),
     ("estimate parity --dim 9 --heads 2 --modulus 5", "--modulus"),
-    ("estimate parity --dim 33", "--heads"),
     ("estimate tent --dim 8 --heads 3", "no hidden linear secret"),
     ("sample parity --count 5 --out out.csv", "suffix"),
     ("export parity --form xor-dimacs --out out", "how many examples"),
@@ -176,7 +142,6 @@ REFUSED = [
     ("study run needs --quick --timeout inf --out out", "--timeout"),
     ("study run gmaes", "did you mean 'games'"),
     ("study run exponential", "random-features, stress,"),  # and no ray, which is a command of its own
-    ("sq play nondegenerate", "take parity or rounding"),
     ("sq bounds nondegenerate --dim 8", "take parity or rounding"),
     ("study merge a.db b.db --out c.db", "a.db"),
     ("sweep small.toml --set runs=x --out out", "runs must be integer"),
@@ -186,22 +151,18 @@ REFUSED = [
     ("learn direct parity", "--count"),
     ("learn direct nice --count 10", "too few"),
     ("learn student parity --count 2000 --set l2=3", "did you mean 'l1'?"),
-    ("learn student parity --count 2000 --set rate=fast", "of type float | None"),
     ("learn student parity --count 2000 --set l1=1 --set l1=2", "twice"),
     # Files
     ("verify missing", "No such file"),
     ("verify cut", "instance"),
     ("verify nice.npz", "nice.npz is no instance"),
     ("verify seeded", "seed must be an integer >= 0, got 8.0"),
-    ("sample seeded --count 5 --out out", "seed must be an integer >= 0, got 8.0"),
     ("inspect beyond", "no finite number"),
     ("judge missing missing.json", "cannot read"),
     ("judge sparse text", "JSON"),
     ("study status nowhere", "nowhere"),
     ("attack search heads.npz", "and there are 19"),
-    ("attack means more.npz", "and there are 19"),
     ("attack gaussian offset.npz", "do not fit the offset"),
-    ("attack gaussian mixed", "beside examples of shape (2, 9)"),
     ("sweep learner.toml --out out", "learner must be"),
     ("sweep nan-guard.toml --out out", "no finite number"),
     # What might take for ever, or all memory
@@ -220,10 +181,10 @@ REFUSED = [
     ("generate parity --dim 8 --heads 2 --out /proc/nowhere/x", "cannot write"),
 ]
 LARGE = [
-    ("attack gaussian lists.parquet", "entries in 1 rows of 18"),
     ("judge toy answer.json", "longer than 4096 KiB"),
     ("inspect header", "longer than 1 MiB"),
     ("study merge merged/rows.csv --out new", "longer than"),
+    ("challenge hard --count 10000000000 --toy --out new", "cannot write new/examples.npz: it takes"),
 ]
 ANSWERED = [
     ("estimate large", 0, "gaussian"),
@@ -277,24 +238,6 @@ def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(tmp_pa
     check_refused(run_command(f"attack gaussian {tmp_path}/claims.npz"), "is not an .npz archive of the lab")
 
 
-LIAR = """
-from hardness.attacks import Recovery
-
-def liar(X, Y, public, *, budget=None, seed=0, progress=None):
-    return Recovery("solved", {"support": SUPPORT}, 1, 0.0)
-"""
-
-
-def test_an_attack_is_not_believed_on_noisy_labels(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    line = f"generate parity --dim 9 --heads 3 --seed 0 --flip 0.2 --out {tmp_path}/p"
-    right = answer(line)["secret"]["support"]
-    assert run_command(f"sample {tmp_path}/p --count 2000 --seed 1 --out {tmp_path}/e.npz").code == 0
-    for name, support, status in (("wrong_liar", [1, 2, 4], "wrong"), ("right_liar", right, "solved")):
-        (tmp_path / f"{name}.py").write_text(LIAR.replace("SUPPORT", str(support)))
-        assert answer(f"attack {name}:liar {tmp_path}/e.npz")["status"] == status
-
-
 def shell(command):
     completed = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, timeout=WALL_SECONDS, check=False
@@ -318,22 +261,3 @@ def test_a_full_disk_on_stdout_is_an_error_and_no_file_stays(tmp_path):
 
 def test_a_closed_pipe_is_no_error():
     assert shell(f"{HARDNESS} families | true; exit ${{PIPESTATUS[0]}}").code == 0
-
-
-def test_a_read_only_medium_is_said_to_be_one(tmp_path, monkeypatch):
-    """Nothing is left to remove there, and a store that cannot be written is not damaged."""
-
-    def refuse(*_, **__):
-        raise OSError(30, "Read-only file system")
-
-    def closed(*_):
-        raise sqlite3.OperationalError("unable to open database file")
-
-    for name in ("touch", "unlink"):
-        monkeypatch.setattr(Path, name, refuse)
-    check_refused(
-        run_command("generate parity --dim 8 --heads 2 --out", tmp_path / "x"), "Read-only file system"
-    )
-    monkeypatch.setattr(Store, "_open", closed)
-    with pytest.raises(InputError, match=r"cannot open .*: unable to open database file"):
-        Store(tmp_path / "rows.db", {"study": "demo"})

@@ -35,14 +35,6 @@ def test_bounds_are_one_line_unless_all_are_asked_for():
     assert all(f"\n{name} " in every for name in (*queries, "sda", "szorenyi"))
 
 
-def test_inspect_counts_what_it_does_not_show(tmp_path):
-    file = tmp_path / "f.safetensors"
-    answer(f"generate rounding --dim 9 --modulus 17 --levels 2 --seed 1 --out {file}")
-    hidden, revealed = (run_command(f"inspect {file}{more}").out for more in ("", " --reveal"))
-    assert "more with --reveal" in hidden
-    assert len(hidden.splitlines()) < len(revealed.splitlines())
-
-
 def test_the_built_in_grid_has_equal_sizes_of_nice_and_hard(tmp_path):
     from hardness.studies.sweep.grid import SHIPPED
 

@@ -7,7 +7,6 @@ import pytest
 from commands import answer, check_refused, run_command
 from learner_teachers import near_parity
 
-from hardness.errors import InputError
 from hardness.evaluation.learning import learn
 from hardness.evaluation.solver import Constant
 from hardness.evaluation.until import PORTION
@@ -16,7 +15,7 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.gadgets.conditions import conditions
 from hardness.instance import Instance
-from hardness.scores import SCORES, judge
+from hardness.scores import SCORES
 
 FIELDS = {"status", "learner", "train_examples", "test_error", "phases", "seconds"}
 FIELDS |= {"relative_error", "sign_accuracy"}
@@ -74,10 +73,6 @@ def test_provable_gives_two_verdicts(nice):
     assert sorted(report["heads"]["order"]) == [0, 1]
     assert report["heads"]["worst"] < report["heads"]["certified_radius"] < 1e-9
     assert (report["refused_by"], report["condition"]) == ("", None)
-    out = run_command(line).out
-    assert "certified True  certified_error" in out
-    assert "heads recovered 2 of 2" in out
-    assert len(run_command(f"{line} --verbose").out.splitlines()) > len(out.splitlines()) + 5
 
 
 def test_student_answers_with_its_curve_and_says_its_points(hard):
@@ -188,19 +183,6 @@ def test_a_check_has_the_limits_options_and_progress_of_learn():
     check_refused(run_command("learn trial_learners:Tunable --check --set levle=2"), "did you mean 'level'")
 
 
-def test_what_fails_in_this_process_says_why_in_one_line():
-    from sklearn.linear_model import Ridge
-
-    instance = Instance.generate(Parity(6, 2), 0)
-    result = learn(instance, Ridge(), 200, seed=1)
-    assert (result.status, result.reason.startswith("ValueError: Found array with dim 3")) == ("error", True)
-    whole = learn(instance, Constant, 200, seed=1)
-    assert whole.reason == ""
-    assert whole.explained < 0.05  # one constant for all inputs is worse than one for an open gate
-    with pytest.raises(InputError, match=r"of shape \(2000, 2, 6\); got \(2000, 6\)"):
-        judge(instance, lambda X: X[:, 0])
-
-
 def test_a_count_beyond_the_file_is_refused(hard, tmp_path):
     file, instance = tmp_path / "e.npz", Instance.load(hard)
     write(file, (1000, 2, 8), lambda: instance.chunks(1000, 1), instance.public(1))
@@ -208,8 +190,3 @@ def test_a_count_beyond_the_file_is_refused(hard, tmp_path):
         refused = run_command(f"learn student {file} --count {count}")
         check_refused(refused, "900 of 1000 examples are left to learn from when a tenth is held out")
         assert len(refused.err) < 250
-
-
-def test_predictions_that_depend_on_the_batch_fail_the_check():
-    lines = run_command("learn trial_learners:Batchwise --check").out.splitlines()
-    assert [line[:2] for line in lines if "rows alone" in line and "its own row" in line] == ["NO"]

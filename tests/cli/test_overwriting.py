@@ -1,6 +1,5 @@
 """No output replaces an instance, or a folder that holds what the lab did not write."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -49,23 +48,3 @@ def test_an_instance_is_replaced_by_no_command(pub: Path, line: str) -> None:
     check_refused(run_command(line), "name another --out")
     assert contents(pub.parent) == before
     assert Instance.load("pub/hard.safetensors").heads == 2
-
-
-def test_a_challenge_is_replaced_where_it_stands_and_nothing_beside_it(pub: Path, monkeypatch) -> None:
-    line = "challenge pub/hard.safetensors --count 5 --toy --force --out"
-    before = contents(Path("c"))
-    check_refused(run_command(line.replace("--force ", ""), "c"), "say --force")
-    assert contents(Path("c")) == before
-    assert run_command(line, "c").code == 0
-    assert contents(Path("c")) != before
-    monkeypatch.chdir("c")
-    check_refused(
-        run_command("challenge ../pub/hard.safetensors --count 5 --toy --force --out ."), "it exists"
-    )
-    monkeypatch.chdir("..")
-    assert sorted(contents(Path("c"))) == ["challenge.json", "examples.npz", "heldout.npz"]
-    os.symlink("c", "link")
-    check_refused(run_command(line, "link"), "it exists")
-    Path("c/mine.txt").write_text("mine")
-    check_refused(run_command(line, "c"), "it exists")
-    assert not [path for path in pub.parent.iterdir() if path.name.startswith(".")]

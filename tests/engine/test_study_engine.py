@@ -1,6 +1,5 @@
 """The engine: the same rows on every engine, and a status for everything that can happen to a trial."""
 
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -169,10 +168,3 @@ def test_an_unreachable_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(engine, "CONNECT", "0.5s")
     with pytest.raises(InputError, match="no Dask scheduler at tcp://127"):
         rows(tmp_path / "rows.db", numbered(1), scheduler="tcp://127.0.0.1:9")
-
-
-def test_workers_run_on_one_thread(tmp_path: Path) -> None:
-    before = dict(os.environ)
-    rows(tmp_path / "rows.db", numbered(2), workers=1, trial=study_trials.threads)
-    assert {o.cost for o in ends(tmp_path / "rows.db").values()} == {1}
-    assert dict(os.environ) == before

@@ -136,19 +136,11 @@ def test_a_page_that_does_not_fit_its_numbers_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_page_is_filled_and_its_figures_become_pdfs_where_asked(tmp_path: Path) -> None:
-    (tmp_path / "page.md").write_text(PAGE)
-    table = rows.read(REPORTS / "games")
-    title = article.write(study(tmp_path / "page.md"), table, tmp_path / "out", pdf=True)
-    assert title == "One more head costs 5.75 times as much"
-    assert "| 2 | 1,234 |" in (tmp_path / "out" / "README.md").read_text()
-    assert (tmp_path / "out" / "costs.pdf").read_bytes().startswith(b"%PDF")
-
-
 def test_a_committed_folder_gets_its_article_and_a_store_the_dashboard(tmp_path: Path) -> None:
     shutil.copytree(REPORTS / "random-features", tmp_path / "committed")
-    assert catalog.report(tmp_path / "committed", tmp_path / "committed")[1].name == "README.md"
+    assert catalog.report(tmp_path / "committed", pdf=True)[1].name == "README.md"
+    assert (tmp_path / "committed" / "errors.pdf").read_bytes().startswith(b"%PDF")
     rows.merge([REPORTS / "random-features"], tmp_path / "run" / "rows.db")
-    line, path = catalog.report(tmp_path / "run", tmp_path / "run")
+    line, path = catalog.report(tmp_path / "run")
     assert (line, path.name) == ("random-features: 310 of 310 trials ended (310 solved)", "index.html")
     assert (tmp_path / "run" / "rows.csv").read_bytes() == (REPORTS / "random-features/rows.csv").read_bytes()

@@ -58,14 +58,6 @@ def test_budgets_and_sizes_that_follow_from_the_heads_make_no_lines_and_solvers_
     }
 
 
-def test_a_budget_that_varies_by_itself_is_drawn() -> None:
-    tasks = [Task("parity", {"dim": 8}, {"attack": "x"}, {"samples": n}, 0) for n in (50, 60)]
-    assert words(drawing(frame(Row(each, Outcome("budget", 50)) for each in tasks))) == [
-        "samples",
-        "median cost",
-    ]
-
-
 def test_lines_that_are_left_out_are_counted() -> None:
     rows = [
         Row(task(dim, 0, f"l{i}"), Outcome("solved", 9)) for i in range(16) for dim in range(8, 10 - (i > 0))

@@ -92,37 +92,6 @@ def test_options_of_learners_are_axes():
         Grid("parity", {"dim": [8]}, {"learner": "direct", "attack": "bkw"})
 
 
-def test_games_stand_beside_what_is_proved_of_them_and_rows_hold_none_of_it(tmp_path, monkeypatch):
-    """In `hardness.rows`, in what `sweep` returns and on the page: the bound and the ratio that `sq play` prints."""
-    axes = {
-        "dim": [8, 9],
-        "heads": 2,
-        "flip": [0.0, 0.125],
-        "strategy": "sign-batch",
-        "runs": 1,
-        "workers": 0,
-    }
-    returned = hardness.sweep("parity", oracle=["null", "exact"], tolerance=0.1, out=tmp_path, **axes)
-    table = hardness.rows(tmp_path)
-    played = [
-        hardness.play(
-            hardness.Parity(dim=row["dim"], heads=2, flip=row["flip"]),
-            "sign-batch",
-            row["oracle"],
-            0.1,
-        )
-        for _, row in table.iterrows()
-    ]
-    assert {game.bound is None for game in played} == {True, False}
-    for lines in (returned, table):
-        for (_, row), game in zip(lines.iterrows(), played, strict=True):
-            assert (row["bound"] == game.bound) if game.bound else row.isna()["bound"]
-            assert row.isna()["ratio"] or row["ratio"] == row["cost"] / row["bound"]
-    assert table.attrs["columns"]["bound"].startswith("queries that every strategy needs")
-    assert run_command("study export", tmp_path, "--out", tmp_path / "wide.csv").code == 0
-    assert "bound" not in (tmp_path / "wide.csv").read_text().partition("\n")[0]
-
-
 def test_reading_rows_imports_nothing_that_they_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("evil.py").write_text("raise SystemExit('imported')")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hardness.engine.frames import export
 from hardness.engine.outcome import Outcome
-from hardness.engine.run import Interrupted, run
+from hardness.engine.run import run
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
@@ -104,8 +104,8 @@ def main() -> None:
             print("ready", flush=True)
             run(numbered(int(count)), store, globals()[trial], workers=int(workers), guard=60.0)
             print(store.counts())
-    except Interrupted as stop:
-        sys.exit(stop.code)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -148,7 +148,7 @@ def products(rows: "DataFrame") -> "DataFrame":
         won = games.cost[games.status == "solved"].astype(float).tolist()
         paid = mean(won) if 2 * len(won) >= len(games) else None
         ends = (None,) * 3 if paid is None else (paid.value, paid.low, paid.high)
-        lines.append((int(n), strategy, float(games["detail.bound"].iloc[0]), len(games), *ends))
+        lines.append((int(n), strategy, float(games["bound"].iloc[0]), len(games), *ends))
     return pd.DataFrame(lines, columns=["n", "strategy", "floor", "games", "queries", "low", "high"])
 
 

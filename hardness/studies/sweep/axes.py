@@ -26,11 +26,10 @@ OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 }
 NODES = (ast.BinOp, ast.UnaryOp, ast.USub, ast.Name, ast.Load, *OPERATORS)
 LONGEST = 100  # characters of an expression: what is nested deeper than Python evaluates is longer
-ALLOWED = "an expression holds integers, names of other parameters, + - * // and brackets"
 
 
 def listed(value: Any) -> list[Any]:
-    """The values of an axis: a list as it is, anything else as the only one."""
+    """Return the values of an axis: a list as it is, anything else as the only one."""
     return value if isinstance(value, list) else [value]
 
 
@@ -42,18 +41,24 @@ def cells(
     The lists named in `zipped` go in step, and vary fastest. A text with an operator is an expression of other entries,
     unless its name is among `words`. Raises `InputError` for axes and expressions that make no sense.
     """
-    trees = {name: parsed(name, value) for name, value in table.items() if name not in words}
-    formulas = {name: tree for name, tree in trees.items() if tree is not None}
+    formulas = {
+        name: tree
+        for name, value in table.items()
+        if name not in words and (tree := parsed(name, value)) is not None
+    }
     order = _order(formulas, table)
-    groups = _in_step(table, zipped)
-    free = [
-        [{name: value} for value in listed(table[name])]
-        for name in table
-        if not {name} & {*zipped, *formulas}
-    ]
-    every: list[dict[str, Any]] = []
-    for parts in product(*free, groups):
-        cell = {name: value for part in parts for name, value in part.items()}
+    for name in zipped:
+        if name not in table:
+            raise unknown("axis of zip", name, table)
+    lengths = {name: len(listed(table[name])) for name in zipped}
+    if len(set(lengths.values())) > 1 or len(lengths) < len(zipped):
+        stated = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(f"zip pairs axes of equal lengths, each named once: {stated}")
+    free = [name for name in table if name not in (*zipped, *formulas)]
+    steps = zip(*(listed(table[name]) for name in zipped), strict=True) if zipped else [()]
+    every = []
+    for *values, step in product(*(listed(table[name]) for name in free), steps):
+        cell = dict(zip([*free, *zipped], [*values, *step], strict=True))
         for name in order:
             cell[name] = value_of(formulas[name], cell, name)
         every.append({name: cell[name] for name in table})
@@ -61,14 +66,14 @@ def cells(
 
 
 def size(table: Mapping[str, Any], zipped: Sequence[str] = ()) -> int:
-    """How many cells the table has, without making them."""
+    """Return how many cells the table has, without making them."""
     lengths = {name: len(value) for name, value in table.items() if isinstance(value, list)}
     in_step = max((lengths.pop(name, 1) for name in zipped), default=1)
     return in_step * prod(lengths.values())
 
 
 def parsed(name: str, value: Any) -> ast.expr | None:
-    """The expression that a text is, if it holds an operator; None for a value and for a plain word."""
+    """Return the expression that a text is, if it holds an operator; None for a value and for a plain word."""
     if not isinstance(value, str) or len(value) > LONGEST:
         return None
     try:
@@ -80,12 +85,15 @@ def parsed(name: str, value: Any) -> ast.expr | None:
     for node in ast.walk(tree):
         number = isinstance(node, ast.Constant) and type(node.value) is int
         if not (number or isinstance(node, NODES)):
-            raise InputError(f"{name} = {sanitize(repr(value))}: {ALLOWED}")
+            raise InputError(
+                f"{name} = {sanitize(repr(value))}: an expression holds integers, names of other parameters, + - * // "
+                "and brackets"
+            )
     return tree
 
 
 def value_of(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
-    """The integer that an expression comes to in a cell; raises `InputError` where an entry of it is no integer."""
+    """Return the integer that an expression comes to in a cell. Raises `InputError` where it has none."""
     match tree:
         case ast.Constant(value=int(number)):
             return number
@@ -107,33 +115,16 @@ def value_of(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
 
 
 def _order(formulas: Mapping[str, ast.expr], table: Mapping[str, Any]) -> list[str]:
-    """The names of expressions, each after those that it is made of."""
+    """Return the names of expressions, each after those that it is made of."""
     entries = {
         name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         for name, tree in formulas.items()
     }
     for name, used in entries.items():
-        for entry in sorted(used - table.keys()):
-            raise unknown(f"parameter in {name} = {ast.unparse(formulas[name])}", entry, table)
+        if strange := sorted(used - table.keys()):
+            raise unknown(f"parameter in {name} = {ast.unparse(formulas[name])}", strange[0], table)
     try:
         return [name for name in TopologicalSorter(entries).static_order() if name in formulas]
     except CycleError as error:
         circle = " -> ".join(error.args[1])
-        raise InputError(
-            f"expressions of the grid lead in a circle: {circle}; give one of them as numbers"
-        ) from None
-
-
-def _in_step(table: Mapping[str, Any], zipped: Sequence[str]) -> list[dict[str, Any]]:
-    """What the zipped axes say together, one value of each at a time; an empty part if there are none."""
-    for name in zipped:
-        if name not in table:
-            raise unknown("axis of zip", name, table)
-    lengths = {name: len(listed(table[name])) for name in zipped}
-    if len(set(lengths.values())) > 1 or len(lengths) < len(zipped):
-        stated = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise InputError(f"zip pairs axes of equal lengths, each named once: {stated}")
-    if not zipped:
-        return [{}]
-    columns = [listed(table[name]) for name in zipped]
-    return [dict(zip(zipped, values, strict=True)) for values in zip(*columns, strict=True)]
+        raise InputError(f"expressions of the grid lead in a circle: {circle}; give a number") from None

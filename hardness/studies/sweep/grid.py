@@ -13,7 +13,7 @@ from hardness.engine import tuning
 from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.task import Task
 from hardness.errors import InputError, unknown
-from hardness.evaluation.solver import is_streamed
+from hardness.evaluation.solver import Solver, is_streamed, make
 from hardness.families.base import types_of
 from hardness.io import schemas
 from hardness.io.texts import parse_value, sanitize
@@ -61,11 +61,8 @@ class Grid:
     zip: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        trials = (
-            axes.size(self.params, self.zip)
-            * axes.size(self.solver)
-            * axes.size(self.solver.get("options", {}))
-        )
+        solvers = axes.size(self.solver) * axes.size(self.solver.get("options", {}))
+        trials = axes.size(self.params, self.zip) * solvers
         if trials <= MOST_TRIALS:
             # Finite numbers, no deep nesting
             stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")
@@ -81,7 +78,10 @@ class Grid:
         if self.tune and kind != "learner":
             raise InputError("a learner is tuned, and this grid has none: leave [tune] out")
         for learner in axes.listed(self.solver["learner"]) if self.tune else ():
-            tuning.check(learner, self.menu(learner))
+            for setting in self.menu(learner):
+                make(
+                    Solver("learner", learner, setting, heads_known=1), 0
+                )  # it has these options, or says so
 
     @property
     def kind(self) -> str:
@@ -100,27 +100,25 @@ class Grid:
         return "-".join(str(name).rpartition(":")[2] for name in names)
 
     def tasks(self) -> list[Task]:
-        """One task per cell and run."""
-        types = types_of(families.get(self.family))
+        """Return one task per cell and run."""
+        family = families.get(self.family)
+        types = types_of(family)
         words = [name for name, hint in types.items() if not {int, float} & {hint, *get_args(hint)}]
-        families.check_names(f"parameter of {families.get(self.family).name}", self.params, types)
+        families.check_names(f"parameter of {family.name}", self.params, types)
         solvers, cells = self._solvers(), axes.cells(self.params, self.zip, words)
         if not (cells and solvers):
             raise InputError("an axis of the grid is empty")
         for cell in cells:
-            family = families.build(self.family, cell)
-            for solver in solvers:
-                if self.kind == "strategy":
-                    strategy_of(class_of(family), solver["strategy"])
+            built = families.build(self.family, cell)
+            for solver in solvers if self.kind == "strategy" else ():
+                strategy_of(class_of(built), solver["strategy"])
         budget = dict(self.budget) if self.kind == "strategy" else {"samples": SAMPLES, **self.budget}
-        tasks = [
-            Task(self.family, cell, solver, budget, run)
-            for solver, cell, run in product(solvers, cells, range(self.runs))
-        ]
+        every = product(solvers, cells, range(self.runs))
+        tasks = [Task(self.family, cell, solver, budget, run) for solver, cell, run in every]
         return stamped(tasks, self.prints)
 
     def menu(self, learner: str) -> list[dict[str, Any]]:
-        """The settings of a learner that are tried in every cell. Raises `InputError` if the grid has none for it."""
+        """Return the settings of a learner that are tried in every cell. Raises `InputError` if there are none."""
         menu = self.tune.get(learner) or self.tune.get("menu")
         if not menu:
             raise InputError(
@@ -130,16 +128,15 @@ class Grid:
         return tuning.menu(menu, int(self.tune.get("settings", SETTINGS)), self.seed)
 
     def tuned(self, run: Callable[[Sequence[Task]], tuning.Results]) -> list[Task]:
-        """One task per cell and run, each cell with the cheapest setting of the menu; `run` runs the tuning.
+        """Return one task per cell and run, each with the cheapest setting of the menu; `run` runs the tuning.
 
         A cell that no setting solves is run with the first one.
         """
         cells = [task for task in self.tasks() if task.repetition == 0]
         menus = [self.menu(str(task.solver["learner"])) for task in cells]
         cap, seeds = int(cells[0].budget["samples"]), int(self.tune.get("seeds", SEEDS))
-        rungs = {
-            cell: tuning.halving(len(menu), seeds, max(1, cap // 8), cap) for cell, menu in enumerate(menus)
-        }
+        start = max(1, cap // 8)
+        rungs = {i: tuning.halving(len(menu), seeds, start, cap) for i, menu in enumerate(menus)}
 
         def with_setting(cell: int, setting: int, **changed: Any) -> Task:
             task = cells[cell]
@@ -155,9 +152,9 @@ class Grid:
         return [with_setting(cell, winners[cell] or 0, repetition=repetition) for cell, repetition in pairs]
 
     def _solvers(self) -> list[dict[str, Any]]:
-        """The solver of every cell of their axes."""
-        options = _product(self.solver.get("options", {}))
-        named = _product({name: value for name, value in self.solver.items() if name != "options"})
+        """Return the solver of every cell of their axes, in which texts are words."""
+        table = {name: value for name, value in self.solver.items() if name != "options"}
+        named, options = axes.cells(table, words=table), self.solver.get("options", {})
         if self.kind == "strategy":
             games: list[dict[str, Any]] = [
                 {"kind": "game", "oracle": "window", "tolerance": 0.1} | each for each in named
@@ -169,79 +166,58 @@ class Grid:
             return [{"kind": "sweep"} | each for each in named]
         return [
             {"kind": "sweep", **each, "params": params, "online": is_streamed(each["learner"])}
-            for each, params in product(named, options)
+            for each, params in product(named, axes.cells(options, words=options))
         ]
 
 
-def _product(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The product of the lists of a table, in which texts are words."""
-    return axes.cells(table, words=table)
-
-
 def read(path: Path, changes: Iterable[str] = ()) -> Grid:
-    """The grid of a file, with `changes` NAME=VALUE or TABLE.NAME=VALUE. Raises `InputError` on what is no grid."""
+    """Return the grid of a file, with `changes` NAME=VALUE or TABLE.NAME=VALUE. Raises `InputError` for no grid."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not TOML: {sanitize(error)}") from error
-    for change in ("", *changes):
-        if change:
-            _change(entries, change)
-        for name in entries:
-            if name not in ENTRIES:
-                raise unknown("entry of a grid", name, ENTRIES)
-        what = f"{path} with --set {sanitize(change)}" if change else str(path)
-        schemas.check("grid", entries, what)
+    for change in changes:
+        _change(entries, change)
+    for name in entries:
+        if name not in ENTRIES:
+            raise unknown("entry of a grid", name, ENTRIES)
+    schemas.check("grid", entries, str(path))
     return Grid(**entries)
 
 
 def _change(entries: dict[str, Any], change: str) -> None:
     """Put TABLE.NAME=VALUE into a grid: a value of TOML, or a word; commas outside of brackets make a list."""
-    place, sign, text = change.partition("=")
+    place, _, text = change.partition("=")
     *tables, name = place.split(".")
-    if not (sign and name and text) or (tables and tables[0] not in TABLES):
+    if not (name and text) or (tables and tables[0] not in TABLES):
         raise InputError(
             f"--set takes NAME=VALUE or TABLE.NAME=VALUE, a table of {', '.join(TABLES)}; got {sanitize(change)}"
         )
-    values = [text] if text[:1] in "[{" else text.split(",")
     for table in tables:
         entries = entries.setdefault(table, {})
         if not isinstance(entries, dict):
-            raise InputError(
-                f"--set {sanitize(change)}: {table} is no table, so that nothing in it can be set"
-            )
-    entries[name] = _value(values[0]) if len(values) == 1 else [_value(value) for value in values]
-
-
-def _value(text: str) -> Any:
-    if text[:1] not in ("[", "{", '"', "'"):
-        return parse_value(text)
+            raise InputError(f"--set {sanitize(change)}: {table} is no table; nothing in it can be set")
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        entries[name] = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
-        return text
+        values = [parse_value(word) for word in text.split(",")]
+        entries[name] = values[0] if len(values) == 1 else values
 
 
+# Of each learner at its defaults: the numbers of heads, the most examples, and the runs of a cell.
+LEARNERS = {"student": ([2, 3, 4, 5], 2**20, 3), "lbfgs": ([2, 3], 256, 1)}
+FAMILIES: dict[str, dict[str, int]] = {"nondegenerate": {"tokens": 2}, "parity": {}}
 # Grids with names, which `hardness sweep NAME` runs
-# Of each learner at its defaults, by name: the numbers of heads, the most examples, and the runs of a cell.
-LEARNERS = {
-    "student": ([2, 3, 4, 5], 2**20, 3),
-    "lbfgs": ([2, 3], 256, 1),
-}
-FAMILIES = {
-    "nondegenerate": {"tokens": 2},
-    "parity": {},
-}
-SHIPPED: dict[str, tuple[Grid, ...]] = {
+SHIPPED = {
     "nice-and-hard": tuple(
         Grid(
             family,
             {"dim": "4*heads", "heads": heads, **params},
             {"learner": learner},
             {"samples": samples},
-            runs=runs,
+            runs,
         )
         for learner, (heads, samples, runs) in LEARNERS.items()
         for family, params in FAMILIES.items()

@@ -12,12 +12,12 @@ from hardness import families
 from hardness.engine.frames import frame
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.progress import Progress
+from hardness.engine.rows import read
 from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.engine.tuning import Results
-from hardness.errors import InputError
 from hardness.families.base import types_of
 from hardness.report import dashboard
 from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
@@ -27,13 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAME = "sweep"
-
-
-def _no_grid(quick: bool) -> list[Task]:
-    raise InputError("a sweep is run by `hardness sweep GRID.toml`")
-
-
-STUDY = Study(NAME, "What does each cell of this grid cost?", _no_grid, lambda task: 1.0, solving_cost)
+QUESTION = "What does each cell of this grid cost?"
+STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 1.0, solving_cost)
 
 
 def run_grid(
@@ -49,15 +44,12 @@ def run_grid(
     On `workers` processes, or the Dask cluster at `scheduler`; the dashboard names `command`. Runs of a tuning come
     first, and are rows too. Cells of other grids that the store holds stay on it.
     """
-    tasks, ran = grid.tasks(), 0
+    rounds, ran = count(1), 0
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
         store.made_by(*filter(None, [command]))
 
-        rounds = count(1)
-
         def run_tasks(tasks: Sequence[Task]) -> Results:
             nonlocal ran
-            store.plan(tasks)
             part = f"tuning, round {next(rounds)}" if tasks[0].tuning else "results" if grid.tune else ""
             ran += run(
                 tasks,
@@ -72,7 +64,7 @@ def run_grid(
             )
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
-        run_tasks(grid.tuned(run_tasks) if grid.tune else tasks)
+        run_tasks(grid.tuned(run_tasks) if grid.tune else grid.tasks())
         return dashboard.write(STUDY, store.table(), out), ran
 
 
@@ -127,35 +119,35 @@ def sweep(
     >>> rows[["dim", "heads", "status", "cost"]].values.tolist()[0]
     [8, 2, 'solved', 4]
     """
-    solvers = {"strategy": strategy, "learner": learner, "attack": attack}
-    given = {kind: thing for kind, thing in solvers.items() if thing is not None}
     prints: dict[str, str] = {}
 
     def name_of(thing: Any) -> Any:
         if isinstance(thing, list | tuple):
             return [name_of(each) for each in thing]
         name, made = importable_name(thing)
-        return prints.setdefault(name, made) and name if made else name
+        if made:
+            prints[name] = made
+        return name
 
     named = name_of(family)
     if isinstance(named, str):  # a misspelt keyword is said before what the grid then lacks
         kind = families.get(named)
         known = {*types_of(kind), *signature(sweep).parameters} - {"family", "params"}
         families.check_names(f"keyword of a sweep of {kind.name}", params, known)
-    extra = {
-        "strategy": {"oracle": name_of(oracle), "tolerance": _axis(tolerance)},
-        "learner": {"options": _axis(options or {})},
-    }
-    solver = {kind: name_of(thing) for kind, thing in given.items()} | extra.get(next(iter(given), ""), {})
+    solvers = {"strategy": strategy, "learner": learner, "attack": attack}
+    solver = {kind: name_of(thing) for kind, thing in solvers.items() if thing is not None}
+    if "strategy" in solver:
+        solver |= {"oracle": name_of(oracle), "tolerance": _axis(tolerance)}
+    elif "learner" in solver:
+        solver["options"] = _axis(options or {})
     limits = {"queries": queries, "samples": samples, "work": work}
     budget = {name: value for name, value in limits.items() if value is not None}
     grid = Grid(named, _axis(params), solver, budget, runs, seed, guard, prints, _axis(tune or {}), list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
     run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
-    with Store(folder / STORE) as store:
-        stored = {row.task.identity: row for row in store.rows()}
-    outcomes = {identity: row.outcome for identity, row in stored.items() if row.outcome}
-    tasks = grid.tuned(lambda _: outcomes) if grid.tune else grid.tasks()
+    stored = {row.task.identity: row for row in read(folder).rows}
+    ended = {identity: row.outcome for identity, row in stored.items() if row.outcome}
+    tasks = grid.tuned(lambda _: ended) if grid.tune else grid.tasks()
     table = frame(stored[task.identity] for task in tasks)
     left_out = ("identity", "seconds", "kind", "online", "tuning")
     shown = [
