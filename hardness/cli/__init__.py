@@ -1,6 +1,7 @@
 """The command line: a thin skin over the library."""
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from io import TextIOWrapper
 from typing import Annotated
@@ -48,7 +49,10 @@ def version() -> None:
 
 
 # What needs no parser: that of typer takes longer than these commands.
-SHORT = {("--version",): version, ("families",): instances.families}
+SHORT: dict[tuple[str, ...], Callable[[], None]] = {
+    ("--version",): version,
+    ("families",): instances.families,
+}
 commands = cache(typer.main.get_command)  # read off the signatures of all functions: some ten milliseconds
 
 

@@ -11,9 +11,6 @@ from hardness.errors import InputError
 from hardness.io.texts import parse_value, sanitize
 
 Name = Annotated[str, argument("A name of `hardness learners`, or package.module:Class.", kind="learner")]
-File = Annotated[Path | None, argument("An instance file.", show_default=False)]
-Count = Annotated[int | None, option("Examples to learn from.")]
-Test = Annotated[int, option("Fresh examples to judge on.")]
 Heads = Annotated[str | None, option("Heads that the learner is given; auto: it finds out.")]
 Set = Annotated[
     list[str] | None, option("An option of the learner; may be repeated.", "--set", metavar="NAME=VALUE")
@@ -49,9 +46,9 @@ def register(app: typer.Typer) -> None:
 
 def learn(
     learner: Name,
-    target: File = None,
-    count: Count = None,
-    test: Test = 2000,
+    target: Annotated[Path | None, argument("An instance file.", show_default=False)] = None,
+    count: Annotated[int | None, option("Examples to learn from.")] = None,
+    test: Annotated[int, option("Fresh examples to judge on.")] = 2000,
     seed: Seed = None,
     heads: Heads = None,
     options: Set = None,

@@ -17,7 +17,6 @@ Rows = Annotated[Path, argument("rows.csv, rows.db, or the folder of a study or 
 X = Annotated[str, option("The column of the horizontal axis.", "--x", metavar="COL")]
 Y = Annotated[str, option("The column whose medians are drawn.", "--y", metavar="COL")]
 By = Annotated[str | None, option("A line for each value of these columns.", metavar="COL[,COL]")]
-Log = Annotated[str | None, option("Axes with a logarithmic scale.", metavar="x|y|x,y")]
 Where = Annotated[list[str] | None, option("Only these rows; may be repeated.", metavar="COL=VALUE[,VALUE]")]
 Out = Annotated[Path, option("The picture, a .svg, .png or .pdf file; replaced if it exists.", panel=OUTPUT)]
 
@@ -32,7 +31,7 @@ def plot(
     out: Out,
     y: Y = "cost",
     by: By = None,
-    log: Log = None,
+    log: Annotated[str | None, option("Axes with a logarithmic scale.", metavar="x|y|x,y")] = None,
     where: Where = None,
     as_json: Json = False,
 ) -> None:

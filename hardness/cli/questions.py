@@ -13,14 +13,9 @@ from hardness.cli.study import Family, How, Out, Quick, carry_out, with_how
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
-Ratio = Annotated[int | None, argument("Along d = C m.", metavar="C", show_default=False)]
-Dim = Annotated[int | None, option("At this d, in place of a ray.")]
 Heads = Annotated[str, option("Numbers of heads m, commas between.")]
-Width = Annotated[int | None, option("Heads of the learners, where they have a `heads`.", min=1)]
 ONLY = "Instead of those of the lab; module:Name too; may be repeated."
 Learner = Annotated[list[str] | None, option(ONLY, kind="learner")]
-Attack = Annotated[list[str] | None, option(ONLY, kind="attack")]
-Tier = Annotated[str | None, option("Only instances of this tier of the suite.")]
 Examples = Annotated[int | None, option("The most examples of a learner.", min=256)]
 Work = Annotated[
     float | None, option("The most multiply-adds of a learner, or CPU time for as many.", min=1.0)
@@ -38,11 +33,11 @@ def register(parent: typer.Typer) -> None:
 def ray(
     how: How,
     context: typer.Context,
-    ratio: Ratio = None,
-    dim: Dim = None,
+    ratio: Annotated[int | None, argument("Along d = C m.", metavar="C", show_default=False)] = None,
+    dim: Annotated[int | None, option("At this d, in place of a ray.")] = None,
     heads: Heads = "2,3,4",
     learner: Learner = None,
-    width: Width = None,
+    width: Annotated[int | None, option("Heads of the learners, where they have a `heads`.", min=1)] = None,
     out: Out = None,
 ) -> None:
     """Ask how cost grows with the number of heads: proved floor, strategies, elimination and learners side by side.
@@ -68,9 +63,9 @@ def ray(
 def board(
     how: How,
     context: typer.Context,
-    suite: Tier = None,
+    suite: Annotated[str | None, option("Only instances of this tier of the suite.")] = None,
     learner: Learner = None,
-    attack: Attack = None,
+    attack: Annotated[list[str] | None, option(ONLY, kind="attack")] = None,
     family: Family = None,
     quick: Quick = False,
     examples: Examples = None,

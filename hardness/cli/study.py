@@ -38,14 +38,10 @@ Shard = Annotated[
     str | None, option("I/K: run the I-th of K parts; `study merge` joins them.", panel=RESOURCES)
 ]
 ADDED = "One more on the grid, as module:Name; may be repeated."
-Learner = Annotated[list[str] | None, option(ADDED, kind="learner")]
-Attack = Annotated[list[str] | None, option(ADDED, kind="attack")]
-Strategy = Annotated[list[str] | None, option(ADDED)]
 Family = Annotated[
     list[str] | None, option("Only this family, module:Class too; may be repeated.", kind="family")
 ]
 Quick = Annotated[bool, option("A smaller grid.", "--quick")]
-RootSeed = Annotated[int, option("Root seed of every trial.", "--seed", min=0)]
 Plan = Annotated[Path | None, option("The trials of this plan, which was fixed before them, and no others.")]
 Only = Annotated[str | None, option("Only these solvers: names, with commas between.")]
 Moved = Annotated[
@@ -65,7 +61,6 @@ File = Annotated[Path, argument("A grid: family, [params], [solver] and, if any,
 Timeout = Annotated[
     float | None, option("Seconds that end a trial.", panel=RESOURCES, min=0.1, max=LONGEST_TRIAL)
 ]
-Retry = Annotated[bool, option("Run again what ended in error or was killed.", "--retry")]
 DryRun = Annotated[bool, option("Say what would run, and how long.", "--dry-run", panel=OUTPUT)]
 
 
@@ -73,11 +68,11 @@ DryRun = Annotated[bool, option("Say what would run, and how long.", "--dry-run"
 class How:
     """How trials are run, and what is printed: options that all commands that run trials share."""
 
-    seed: RootSeed = 0
+    seed: Annotated[int, option("Root seed of every trial.", "--seed", min=0)] = 0
     workers: Workers = None
     scheduler: Scheduler = None
     timeout: Timeout = None
-    retry: Retry = False
+    retry: Annotated[bool, option("Run again what ended in error or was killed.", "--retry")] = False
     dry_run: DryRun = False
     as_json: Json = False
 
@@ -130,9 +125,9 @@ def run(
     quick: Quick = False,
     out: Out = None,
     shard: Shard = None,
-    learner: Learner = None,
-    attack: Attack = None,
-    strategy: Strategy = None,
+    learner: Annotated[list[str] | None, option(ADDED, kind="learner")] = None,
+    attack: Annotated[list[str] | None, option(ADDED, kind="attack")] = None,
+    strategy: Annotated[list[str] | None, option(ADDED)] = None,
     family: Family = None,
     plan: Plan = None,
     only: Only = None,

@@ -8,9 +8,8 @@ table and figure used. The title is the claim. Nothing else is filled in: no con
 
 import json
 import re
-import string
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,34 +124,10 @@ def plain(numbers: Any, name: str = "numbers") -> Any:
     return numbers
 
 
-class _Filling(string.Formatter):
-    """`str.format` that remembers what was asked for."""
-
-    def __init__(self, page: str) -> None:
-        self.page = page
-        self.used: set[str] = set()
-
-    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        self.used.add(field_name)
-        value: Any = kwargs
-        try:
-            for key in field_name.replace("]", "").split("["):
-                value = value[int(key)] if isinstance(value, list) else value[key]
-        except (LookupError, TypeError, ValueError) as error:
-            raise InputError(f"{self.page}: there is no number {{{field_name}}}") from error
-        return value, field_name
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        try:
-            return str(super().format_field(value, format_spec))
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{self.page}: {value!r:.40} is not written as {{:{format_spec}}}") from error
-
-
 def fill(
     text: str, numbers: Mapping[str, Any], tables: "Mapping[str, pd.DataFrame]", page: str = "page.md"
 ) -> str:
-    """Return a page with its numbers and tables in their places.
+    """Return a page with its numbers and tables in their places, as `str.format` would write them.
 
     Raises `InputError` for a placeholder that is not known, and for a number or table that no placeholder shows.
 
@@ -165,28 +140,37 @@ def fill(
     """
     if both := numbers.keys() & tables.keys():
         raise InputError(f"{page}: {both.pop()} is a number and a table")
-    known = {**numbers, **{name: markdown(table) for name, table in tables.items()}}
-    filling = _Filling(page)
-    try:
-        filled = filling.vformat(text, (), known)
-    except InputError:
-        raise
-    except ValueError as error:  # a brace without its other half
-        raise InputError(f"{page}: {error}; a brace that is none is written twice") from error
-    for name, value in known.items():
-        for place in _places(value, name):
-            if place not in filling.used:
-                raise InputError(f"{page}: number {{{place}}} is not used; show it or drop it")
+    shown = {name: markdown(table) for name, table in tables.items()}
+    known = {place: value for name in numbers for place, value in _leaves(numbers[name], name)} | shown
+    used = set()
+
+    def put(match: re.Match[str]) -> str:
+        name, form = match[1], match[2]
+        if match[0] in ("{{", "}}"):
+            return match[0][0]
+        if name is None:
+            raise InputError(f"{page}: {match[0]} stands alone; a brace that is none is written twice")
+        if name not in known:
+            raise InputError(f"{page}: there is no number {{{name}}}")
+        used.add(name)
+        try:
+            return format(known[name], form)
+        except ValueError as error:
+            raise InputError(f"{page}: {known[name]!r:.40} is not written as {{:{form}}}") from error
+
+    filled = re.sub(r"\{\{|\}\}|\{([^{}:]+):?([^{}]*)\}|[{}]", put, text)
+    if unused := [name for name in known if name not in used]:
+        raise InputError(f"{page}: number {{{unused[0]}}} is not used; show it or drop it")
     return filled
 
 
-def _places(value: Any, place: str) -> Iterator[str]:
-    """Yield every number of a value, as a placeholder names it."""
+def _leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """Yield every number of a value, by the name that a placeholder has."""
     if not isinstance(value, Mapping | list):
-        yield place
+        yield place, value
         return
     for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
-        yield from _places(item, f"{place}[{key}]")
+        yield from _leaves(item, f"{place}[{key}]")
 
 
 def markdown(table: "pd.DataFrame") -> str:

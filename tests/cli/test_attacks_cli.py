@@ -48,26 +48,6 @@ def test_lattice_without_fpylll_is_refused(monkeypatch):
     assert "plan" not in refused.err
 
 
-@pytest.mark.parametrize(
-    ("attack", "family"),
-    [
-        ("lattice", "--dim 17 --levels 8 --heads 26 --seed 3"),
-        ("bkw", "--dim 25 --levels 2 --heads 6 --seed 4"),
-    ],
-)
-def test_head_limited_labels_fall_all_the_same_and_the_judge_takes_the_answer(tmp_path, attack, family):
-    run_command(f"generate rounding --modulus 97 {family} --out r")
-    run_command("sample r --count 20000 --seed 1 --out r.npz")
-    code, out, err = run_command(f"attack {attack} r.npz --json")
-    report = json.loads(out)
-    assert (code, report["status"]) == (0, "solved")
-    assert err.startswith("plan: ")  # said before the work begins
-    assert answer("inspect r --reveal")["secret"] == report["secret"]
-    assert run_command("challenge r --count 10 --toy --out c").code == 0
-    (tmp_path / "answer.json").write_text(json.dumps(report["secret"]))
-    assert run_command("judge c answer.json").code == 0
-
-
 def test_estimate_takes_an_instance_or_a_family():
     run_command("generate rounding --dim 33 --modulus 97 --levels 4 --out r")
     of_file = answer("estimate r")

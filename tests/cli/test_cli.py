@@ -58,15 +58,6 @@ def test_classes_of_sharp_heads_are_counted_by_bits(tmp_path, gadget):
     line = f"sq bounds parity --dim 65 --heads 8 --gadget {gadget} --tolerance 0.1"
     assert answer(line)["concepts"] == comb(64, 15)
     assert answer(f"{line} --bits 9")["concepts"] == comb(64, 9)
-    line = (
-        f"sq play parity --dim 10 --heads 2 --gadget {gadget} --tolerance 0.1 --strategy characters --seed 0"
-    )
-    assert answer(line)["concepts"] == comb(9, 3)
-    assert answer(f"sq value parity --dim 5 --heads 2 --gadget {gadget} --tolerance 0.2")["value"] == 3
-    line = (
-        f"sq certify parity --dim 17 --heads 4 --gadget {gadget} --bits 6 --tolerance 0.1 --kind bound --out"
-    )
-    assert "8008 parities of 6 out of 16 bits" in run_command(line, tmp_path / "c").out
     lines = answer(f"estimate parity --dim 65 --heads 8 --gadget {gadget}")["attacks"]
     assert lines[0]["log2_time"] == pytest.approx(log2(8 * 0.05**2 * (comb(64, 15) - 1)))
 

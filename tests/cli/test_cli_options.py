@@ -41,14 +41,7 @@ class Odd(Family):
         return Nondegenerate(self.dim, 2, 1).realize(secret)
 
 
-@dataclass(frozen=True)
-class Clashing(Odd):
-    """A field that is an option of every family."""
-
-    seed: int = 0
-
-
-ODD, CLASHING = f"{__name__}:Odd", f"{__name__}:Clashing"
+ODD = f"{__name__}:Odd"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +68,6 @@ def test_options_are_the_fields_and_the_command_gives_them_back(tmp_path, line, 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (f"generate {CLASHING} --dim 4 --out x", "field 'seed' clashes"),
         (f"generate {ODD} --dim 4 --limit 10 --out x", "odd refuses its parameters: limit"),
         (f"generate {__name__}:Instance --out x", "is not a family"),
     ],

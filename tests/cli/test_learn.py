@@ -170,19 +170,6 @@ def test_the_scores_are_those_of_the_judge(learner):
     assert report.get("open_curve", [(500, report.open_error)])[-1] == (500, report.open_error)
 
 
-def test_a_check_has_the_limits_options_and_progress_of_learn():
-    code, out, err = run_command("learn trial_learners:Sleeps --check --limit 5 --json", patience=0.5)
-    assert code == 1
-    assert json.loads(out)["checks"][-1] == {
-        "name": "fit",
-        "ok": False,
-        "detail": "over 5 s; give --limit more, or the learner less to do",
-        "needed": True,
-    }
-    assert "fit: 1 of 7 checks made" in err
-    check_refused(run_command("learn trial_learners:Tunable --check --set levle=2"), "did you mean 'level'")
-
-
 def test_a_count_beyond_the_file_is_refused(hard, tmp_path):
     file, instance = tmp_path / "e.npz", Instance.load(hard)
     write(file, (1000, 2, 8), lambda: instance.chunks(1000, 1), instance.public(1))

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,49 +59,9 @@ def test_a_committed_folder_serves_as_a_store(tmp_path: Path) -> None:
     assert (counts["planned"], counts["statuses"]) == (len(table), table.status.value_counts().to_dict())
 
 
-def rows_of_every_kind() -> list[Row]:
-    """None, empty mappings, dots in keys, numbers that are texts, lists, formulas; and a task that was not run."""
-    learner = {"kind": "learner", "learner": "a.b:C", "params": {"rate": None, "digest": "sha256:123e4"}}
-    tasks = [
-        Task(
-            "parity", {"dim": 8, "weight": None}, {**learner, "learner": f"a.b:C{i}"}, {}, i, {"a.b:C": "1e5"}
-        )
-        for i in range(3)
-    ]
-    details: list[dict[str, Any]] = [
-        {"open": None, "share": 3, "z": 0.5, "reason": "=1+1", "inner": {}},
-        {"certified": {"0.01": 1, "0.05": None}, "curve": [[256, -0.5], [None, "x"]], "text": 'a "b",\nc'},
-    ]
-    made = {"commit": "abc", "python": "3.11", "numpy": None}
-    ends = [
-        Row(task, Outcome("solved", 2.5, detail, 0.25), made)
-        for task, detail in zip(tasks, details, strict=False)
-    ]
-    return [*ends, Row(tasks[2])]
-
-
 def facts(row: Row) -> Any:
     end = row.outcome
     return row.task.text, row.provenance, end and (end.status, end.cost, end.detail, end.seconds)
-
-
-def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
-    rows = rows_of_every_kind()
-    assert dump(rows, tmp_path / "timed.rows.csv", timing=True) == 3
-    assert [*map(facts, load(tmp_path / "timed.rows.csv"))] == [*map(facts, rows)]
-    dump(rows, tmp_path / "rows.csv")
-    untimed = load(tmp_path / "rows.csv", {"commit": "abc", "python": "3.11", "numpy": None})
-    assert [row.outcome and row.outcome.detail for row in untimed] == [
-        row.outcome and row.outcome.detail for row in rows
-    ]
-    assert [row.outcome.seconds for row in untimed if row.outcome] == [0.0, 0.0]
-    with Store(tmp_path / "rows.db", ABOUT) as store:
-        store.plan(row.task for row in rows)
-        for row in rows:
-            if row.outcome:
-                store.add(row.task, row.outcome, row.provenance or {})
-        dump(store.rows(), tmp_path / "stored.rows.csv", timing=True)
-    assert (tmp_path / "stored.rows.csv").read_bytes() == (tmp_path / "timed.rows.csv").read_bytes()
 
 
 JSON = st.recursive(
@@ -119,7 +80,7 @@ def test_any_row_that_a_store_takes_comes_back(
     task = Task("parity", params, {"kind": "test"}, {}, 0)
     with Store(folder / "rows.db", ABOUT) as store:
         try:
-            store.plan([task])
+            store.plan([task, replace(task, repetition=1)])
         except InputError:  # a text that cannot be printed
             return
         store.add(task, Outcome("solved", 3, {"found": detail}), {"commit": "abc"})

@@ -82,15 +82,6 @@ def sentences(text: str) -> list[str]:
     return [part for part in parts if words(part)]
 
 
-def test_the_counters_of_an_article_count() -> None:
-    text = "# A title\n\nOne two. Three 4,000 and 5!\n\n- six [seven](x.md)\n- eight\n\n|a|b|\n|:--|--:|\n|1|2|\n"
-    body = prose(f"{text}<details>nine</details>\n---\nten").partition("\n")[2]
-    assert sentences(body) == ["One two.", "Three 4,000 and 5!", "six [seven](x.md)", "eight"]
-    assert [len(words(sentence)) for sentence in sentences(body)] == [2, 4, 2, 1]
-    assert re.findall(r"\d[\d.,]*", without_tables(body)) == ["4,000", "5"]
-    assert len(re.findall(r"(?m)^\|[:|-]+\|$", body)) == 1
-
-
 PAGE = "# One more head costs {factor[3m][0]:.2f} times as much\n\n{cells}\n\n![rising](costs.svg)\n"
 
 
