@@ -17,30 +17,22 @@ from hardness.io.texts import csv_safe
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = {
-    "identity": "SHA-256 of the task: what was run",
-    "family": "the family of the instance",
-    "repetition": "the run among equal tasks; each has an instance of its own",
-    "status": "solved, wrong, budget, stuck, timeout, error, killed, refused; or planned: not run yet",
-    "cost": "queries or examples spent: of a solved run what solving took, of a censored one a bound from below",
-    "censored": "whether the cost is only known to be larger: a budget or a time limit ended the trial",
-    "tuning": "whether the trial only chose a setting; such runs are no results",
-    "seconds": "wall-clock time of the trial",
-}
-PARTS = {
-    "params": "a parameter of the family",
-    "solver": "who solved, and its options",
-    "budget": "what the run might spend: queries, samples, work",
-    "detail": "what else the trial found",
-    "plugins": "the fingerprint of code of another package that the task names",
-    "provenance": "version, commit or machine that made the row",
-}
+# What a cost is: queries or examples spent, of a solved run what solving took, of a censored one a bound from below.
+COLUMNS = ("identity", "family", "repetition", "status", "cost", "censored", "tuning", "seconds")
+PARTS = (
+    "params",
+    "solver",
+    "budget",
+    "detail",
+    "plugins",
+    "provenance",
+)  # of a row, where other values stand
 PREFIXED = ("plugins", "provenance")  # never under a bare name
 Place = tuple[str, str]  # of a value: its part, "" for a column of `COLUMNS`, and its name
 
 
 def frame(rows: Iterable[Row]) -> "pd.DataFrame":
-    """Return a data frame with a line a row, run or not; `attrs["columns"]` says what each column is.
+    """Return a data frame with a line a row, run or not; `attrs["parts"]` says of which of `PARTS` each column is.
 
     The columns of `COLUMNS` come first. Every other value has its bare name (`dim`, `learner`, `samples`), entries of
     a mapping are joined by a dot (`error.f1`), lists stay lists. Where one name stands in several places, a column of
@@ -60,8 +52,7 @@ def frame(rows: Iterable[Row]) -> "pd.DataFrame":
     table = data_frame([{names[place]: value for place, value in line.items()} for line in lines])
     first = [name for name in COLUMNS if name in table]
     table = table[first + [name for name in table if name not in COLUMNS]]
-    meanings = {name: PARTS[part] for (part, _), name in names.items() if part}
-    table.attrs["columns"] = {name: COLUMNS[name] for name in first} | meanings
+    table.attrs["parts"] = {name: part for (part, _), name in names.items()}
     return table
 
 
@@ -89,7 +80,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
-    """Return the rows of a study or sweep as a data frame (`frame`), its `attrs["columns"]` saying what each column is.
+    """Return the rows of a study or sweep as a data frame (`frame`).
 
     `folder` is what `study run --out` or `sweep --out` named, the rows.db in it, or the folder of a committed page,
     which has a rows.csv in its place. `tuning` adds the runs that chose settings, which are no results. Runs with

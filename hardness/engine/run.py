@@ -4,16 +4,13 @@ import multiprocessing
 import os
 import platform
 import re
-import signal
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
 from functools import cache, partial
 from importlib.metadata import version
 from io import StringIO
 from itertools import islice
-from multiprocessing import resource_tracker
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -126,11 +123,10 @@ def _in_pool(
     job = partial(_job, trial, root, guard)
     try:
         while True:
-            with _interrupts_blocked():  # the first task starts the workers
-                for task in islice(waiting, AHEAD * workers - len(running)):
-                    future = pool.schedule(job, (task.text,), timeout=guard + GRACE_SECONDS)
-                    running[future] = task
-                    future.add_done_callback(finished.put)
+            for task in islice(waiting, AHEAD * workers - len(running)):
+                future = pool.schedule(job, (task.text,), timeout=guard + GRACE_SECONDS)
+                running[future] = task
+                future.add_done_callback(finished.put)
             if not running:
                 return
             try:
@@ -153,23 +149,8 @@ def _in_pool(
         pool.join()
 
 
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Block SIGINT for this thread, and for the processes and threads that it starts meanwhile, which inherit that.
-
-    An interrupt at the terminal reaches workers too. While they import they would answer it with a traceback.
-    """
-    resource_tracker.ensure_running()  # its start would lift the block
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _begin(pickles: Mapping[str, str], share: Any) -> None:
-    """Prepare a worker process, which ignores interrupts by now: the pool has seen to it."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    """Prepare a worker process; the pool has seen to it that it ignores interrupts."""
     die_with_parent()
     registry.provide(pickles)
     LISTENERS.append(lambda done: setattr(share, "value", done))

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.frames import PARTS
 from hardness.engine.outcome import CENSORED
 from hardness.errors import InputError, unknown
 from hardness.report import plots
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = ("x", "y")
+DESIGN = ("params", "solver", "budget")
 PRICED = ("cost", "ratio")  # columns that only a run has that solved, or that a budget or a time limit ended
 COLORS = 7  # of the style; further lines have them again, dotted
 MOST_LINES = 2 * COLORS
@@ -24,9 +24,8 @@ MOST_TICKS = 12
 
 def design(rows: "pd.DataFrame") -> list[str]:
     """Return the columns that tell cells apart: family, parameters, solver and budget, where rows differ in them."""
-    meanings: Mapping[str, str] = rows.attrs["columns"]
-    parts = {PARTS[part] for part in ("params", "solver", "budget")}
-    names = [name for name in rows if name == "family" or meanings[name] in parts]
+    part: Mapping[str, str] = rows.attrs["parts"]
+    names = [name for name in rows if name == "family" or part[name] in DESIGN]
     return [name for name in names if rows[name].map(printed).nunique() > 1]
 
 

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardness.engine.frames import PARTS, frame
+from hardness.engine.frames import frame
 from hardness.engine.outcome import CENSORED, Table
 from hardness.engine.plugins import SOLVERS
 from hardness.engine.study import Study
@@ -133,13 +133,12 @@ def drawing(rows: "pd.DataFrame") -> bytes:
 
 def _telling(rows: "pd.DataFrame") -> list[str]:
     """Return the columns that tell cells apart, without those that follow from others; budgets are left out first."""
-    meanings: Mapping[str, str] = rows.attrs["columns"]
-    order = [PARTS[part] for part in ("budget", "solver", "params")]
+    part: Mapping[str, str] = rows.attrs["parts"]
     kept = chart.design(rows)
     shown = rows[kept].map(chart.printed)
     cells = len(shown.drop_duplicates())
     implied = [name for name in kept if name not in ("family", *SOLVERS)]
-    for name in sorted(implied, key=lambda name: order.index(meanings[name])):
+    for name in sorted(implied, key=lambda name: -chart.DESIGN.index(part[name])):
         rest = [each for each in kept if each != name]
         if rest and len(shown[rest].drop_duplicates()) == cells:
             kept = rest

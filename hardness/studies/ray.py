@@ -70,11 +70,9 @@ def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -
     places = [(m, given if ratio is None else ratio * m) for m in sorted(set(sizes))]
     for m, d in places:
         Parity(dim=d, heads=m)
-        if (count := comb(d - 1, m)) > REACH:
-            reached = [size for size, dim in places if comb(dim - 1, size) <= REACH]
-            advice = f"give heads up to {max(reached)}" if reached else "give fewer heads or features"
+        if comb(d - 1, m) > REACH:
             raise InputError(
-                f"{m} heads at dim {d} hide one of {count:.2g} sets, beyond the reach of {REACH:,}; {advice}"
+                f"{m} heads at dim {d} hide one of {comb(d - 1, m):.2g} sets, beyond the reach of {REACH:,}; give fewer"
             )
     return places
 

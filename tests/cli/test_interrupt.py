@@ -52,24 +52,3 @@ def test_in_the_first_instants_it_is_one_line(tmp_path: Path, moments: Sequence[
         assert "Traceback" not in shown
         assert re.fullmatch(r"interrupted(: .*)?", shown.splitlines()[-1])
         assert shown.count("interrupted") == 1
-
-
-# Its worker is interrupted while it imports the script, before it could say that it ignores that.
-SCRIPT = """
-import os, signal
-import hardness
-if __name__ == "__mp_main__":
-    os.kill(os.getpid(), signal.SIGINT)
-if __name__ == "__main__":
-    rows = hardness.sweep("parity", dim=8, heads=2, strategy="flat", runs=1, workers=1, out="sweep")
-    print(rows.status.tolist())
-"""
-
-
-def test_workers_that_still_import_hear_no_interrupt(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
-    ended = subprocess.run(
-        [sys.executable, "script.py"], capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False
-    )
-    assert "Traceback" not in ended.stderr
-    assert ended.stdout == "['solved']\n"
