@@ -137,7 +137,7 @@ def inspect(file: File, reveal: Reveal = False, as_json: Json = False) -> None:
     lines = [*_described(instance, payload), f"hypothesis: {instance.family.hypothesis}"]
     if proved := _right_labels(instance.family):
         payload["right_labels"] = proved
-        lines.append(f"of right labels, for statistical queries: {proved}")
+        lines.append("right labels: " + ", ".join(f"{name} {value}" for name, value in proved.items()))
     rows = _conditions(instance, reveal)
     payload["conditions"] = [row._asdict() for row in rows]
     lines.append(

@@ -134,19 +134,22 @@ def _in_pool(
             except Empty:
                 progress.within(share.value)
                 continue
-            task, failure = running.pop(future), future.exception()
-            if isinstance(failure, BrokenExecutor):
-                raise failure
-            yield (
-                task,
-                *(future.result() if failure is None else (outcome_of(failure, guard), provenance(root))),
-            )
+            if isinstance(future.exception(), BrokenExecutor):
+                raise future.exception()
+            yield _ended(running.pop(future), future, root, guard)
     # A worker died with no trial of its own: one that imports an unguarded script, say.
     except RuntimeError as error:
         raise InputError(BROKEN) from error
     finally:
         pool.stop()
         pool.join()
+
+
+def _ended(task: Task, future: Any, root: int, guard: float) -> Ran:
+    """Return how a trial ended, also one that took its process with it."""
+    if (failure := future.exception()) is None:
+        return (task, *future.result())
+    return task, outcome_of(failure, guard), provenance(root)
 
 
 def _begin(pickles: Mapping[str, str], share: Any) -> None:
@@ -181,13 +184,9 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
         finished = dask.as_completed([submit(task) for task in islice(waiting, ahead)])
         try:
             for future in finished:
-                task, failure = running.pop(future), future.exception()
                 for following in islice(waiting, 1):
                     finished.add(submit(following))
-                yield (
-                    task,
-                    *(future.result() if failure is None else (outcome_of(failure, guard), provenance(root))),
-                )
+                yield _ended(running.pop(future), future, root, guard)
         finally:
             client.cancel(list(running))
 

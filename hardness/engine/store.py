@@ -17,7 +17,7 @@ from hardness.io.files import regular
 from hardness.io.texts import is_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
-VERSION = 4
+VERSION, READ = 4, (2, 3, 4)  # stores of 0.3, versions 2 and 3, are read and added to
 STORE = "rows.db"  # in the folder of a study
 LOCK_WAIT_SECONDS = 30.0  # for another writer
 AGAIN = "move it away and run again, or take the rows of its page: `hardness study merge FOLDER/rows.csv --out F.db`"
@@ -90,7 +90,7 @@ class Store:
         if not self._tables():  # another process is only just making it, or was killed before it had
             raise InputError(f"{self.path} is empty; run the study first")
         self._db.execute("PRAGMA synchronous = NORMAL")
-        if (self._pragma("application_id"), self._pragma("user_version")) != (APPLICATION, VERSION):
+        if self._pragma("application_id") != APPLICATION or self._pragma("user_version") not in READ:
             raise InputError(
                 f"{self.path} is not a store of studies, version {VERSION}: run the study into another --out"
             )
