@@ -47,7 +47,7 @@ def test_provable_refuses_a_hard_instance(hard):
 
 def test_a_refusal_names_the_condition_with_its_number_and_a_layer_comes_back(tmp_path):
     path = tmp_path / "saturated.safetensors"
-    instance = near_parity(8, 2, 0.2, 0)
+    instance = near_parity(8, 3, 0.2, 0)
     instance.save(path)
     lines = run_command(f"learn provable {path} --count 20000 --seed 0").out.splitlines()
     said = next(line for line in lines if line.startswith("condition "))
