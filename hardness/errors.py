@@ -48,8 +48,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
 
     >>> str(unknown("family", "paritty", ["parity", "rounding"]))
     "unknown family 'paritty'; did you mean 'parity'? (known: parity, rounding)"
-    >>> str(unknown("family", "x", ["parity", "rounding"]))
-    "unknown family 'x' (known: parity, rounding)"
     >>> str(unknown("instance", "x", map(str, range(65))))
     "unknown instance 'x' (65 are known)"
     """

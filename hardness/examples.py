@@ -116,11 +116,6 @@ def informative_examples(X: Signs, Y: NDArray[np.float64]) -> InformativeExample
 
     Raises `InputError` unless every label is x_a[0] times a number in column 0, the same for both rows, and 0 in other
     columns: else it is no function of the bits u alone. Where z_0 = 0 the median of these numbers is what is kept.
-
-    >>> X = np.array([[[1, 1], [-1, -1]], [[1, 1], [1, 1]]], dtype=np.int8)
-    >>> rows = informative_examples(X, 0.5 * X * [1, 0])
-    >>> rows.Y, rows.X.gate
-    (array([0.5]), 0.5)
     """
     if X.shape[1] != 2:
         raise InputError(f"X must hold two tokens an example, got {X.shape[1]}")

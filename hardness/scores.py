@@ -73,10 +73,6 @@ def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: floa
     """Return the mean over rows with z_0 != 0 of the squared error of a row, in units of the label's `variance`.
 
     In these units a constant has an error of at least 1. None if no row has z_0 != 0, or a prediction is not finite.
-
-    >>> X, Y = np.array([[[1, 1], [-1, 1]]], dtype=np.int8), np.array([[[1.0, 0.0], [-1.0, 0.0]]])
-    >>> open_error(X, Y + 0.5, Y, variance=1.0), open_error(X[:, :1].repeat(2, axis=1), Y, Y, variance=1.0)
-    (0.5, None)
     """
     rows = informative(X)
     if not rows.any() or not np.isfinite(predicted).all():
@@ -85,11 +81,7 @@ def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: floa
 
 
 def exact(scores: Mapping[str, float | None]) -> bool | None:
-    """Return whether the labels are reproduced: relative error at most 1e-6, or every sign right; None if not finite.
-
-    >>> exact({"relative_error": 0.3, "sign_accuracy": 1.0}), exact({"relative_error": None})
-    (True, None)
-    """
+    """Say whether labels are reproduced: relative error at most 1e-6, or every sign right; None if not finite."""
     if scores.get("relative_error") is None:
         return None
     return EXACT.met(scores) or scores.get("sign_accuracy") == 1.0

@@ -1,11 +1,6 @@
 """Examples for torch: a dataset over the addressable stream of an instance, shared out between workers (extra `torch`).
 
-from torch.utils.data import DataLoader
-from hardness.torch import stream
-
-loader = DataLoader(stream(instance, seed=1, count=100_000, batch=64), batch_size=None, num_workers=2)
-for X, Y in loader:
-    ...
+`DataLoader(stream(instance, seed=1, count=100_000, batch=64), batch_size=None, num_workers=2)` yields pairs (X, Y).
 """
 
 from collections.abc import Iterator

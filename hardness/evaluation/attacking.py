@@ -56,8 +56,7 @@ def attack(
     if not isinstance(target, Instance):
         return attack_file(Path(target), name, budget, choices, progress)
     whole("count", count, 1, why="say how many examples the attack gets")
-    assert count is not None
-    examples, public = target.examples(count, sampling), target.public(sampling)
+    examples, public = target.examples(int(count or 0), sampling), target.public(sampling)
     return attack_examples(examples, public, name, budget, choices, progress)
 
 

@@ -75,12 +75,6 @@ def alarm(seconds: float) -> Iterator[None]:
     """Raise `TimeoutError` in the main thread after `seconds`; a compiled kernel is interrupted when it returns.
 
     Alarms nest; in other threads there are none.
-
-    >>> with alarm(60), alarm(0.01):
-    ...     while True: pass
-    Traceback (most recent call last):
-    ...
-    TimeoutError
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield

@@ -15,11 +15,6 @@ class Comparison:
 
     An entry is what a run took, in `unit`, and None of a run that did not reach the target within `limit`. A published
     entry may be the mean of several runs, where no more was published.
-
-    >>> Comparison("a paper", "n = 50", (43, 66), (45, 69), "epochs", 500).within
-    True
-    >>> Comparison("a paper", "n = 50, k = 5", (None, None), (None, 61), "epochs", 500).within
-    False
     """
 
     source: str

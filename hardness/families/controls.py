@@ -3,7 +3,7 @@
 Nested parities show their intermediate values; a tent has other signs; random diagonal layers other numbers.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -43,8 +43,7 @@ class NestedGadget(Gadget):
         return Y
 
     def layer(self) -> MultiHeadAttention:
-        task = Gadget(**{f.name: getattr(self, f.name) for f in fields(Gadget)})
-        parts = [gadget.layer() for gadget in (task, *self.blocks)]
+        parts = [super().layer(), *(block.layer() for block in self.blocks)]
         w = np.concatenate([np.roll(part.w, i, axis=2) for i, part in enumerate(parts)])
         return MultiHeadAttention(np.concatenate([part.theta for part in parts]), w)
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.io.fields import require_memory
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import Words, compiled_pays, pack
+from hardness.tokens import Words, compiled_pays, pack, unpack
 
 Kind = Literal["diag", "dot"]
 ParityKind = Literal["diag", "dot", "sharp", "wide"]
@@ -75,19 +75,8 @@ class Gadget:
             levels = np.empty(len(words), dtype=np.int64)
             weigh(np.ascontiguousarray(words), *self._planes, self.kind == "dot", levels)
             return levels
-        x1, u = words[:, 0], words[:, 0] ^ words[:, 1]
-        if self.kind != "dot":
-            return self._weigh(u)
-        # Where u_j = 1, z_j = x1_j, so z_0 z_j = -1 exactly where the sign bits of x1_0 and x1_j differ.
-        negative = x1 ^ -(x1[:, :1] & np.uint64(1))
-        return self._weigh(u & ~negative) - self._weigh(u & negative)
-
-    def _weigh(self, bits: Words) -> NDArray[np.int64]:
-        """Σ_j weights_j bits_j of packed bits (n, words)."""
-        total = np.zeros(len(bits), dtype=np.int64)
-        for plane, value in zip(*self._planes, strict=True):
-            total += value * np.bitwise_count(bits & plane).sum(axis=1, dtype=np.int64)
-        return total
+        vectors = public_vectors(unpack(words, self.dim), self.kind)
+        return np.asarray(vectors.astype(np.int64) @ self.weights[1:])
 
     @cached_property
     def _planes(self) -> tuple[Words, NDArray[np.int64]]:
@@ -131,7 +120,7 @@ class Gadget:
 
     def layer(self) -> MultiHeadAttention:
         """The dense layer: theta (m, d, d) and w (m, d, d)."""
-        shape = (self.heads, self.dim, self.dim)
+        shape = (len(self.thresholds), self.dim, self.dim)
         require_memory(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
         half = self.steepness()[:, None] / 2

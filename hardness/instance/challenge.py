@@ -144,9 +144,8 @@ def judge(folder: Path, answer: Any) -> Verdict:
     try:
         if not isinstance(answer, dict) or "predictions" not in answer:
             right = _commit(header, _canonical_secret(header["public"], answer)) == header["commitment"]
-            return Verdict(
-                right, "secret", f"the secret {'opens' if right else 'does not open'} the commitment"
-            )
+            opens = "opens" if right else "does not open"
+            return Verdict(right, "secret", f"the secret {opens} the commitment")
         X = _inputs(folder, header)
         values = np.array(answer["predictions"], dtype=np.float64)  # what are no numbers is a ValueError
         if values.shape != (len(X),):

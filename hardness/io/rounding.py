@@ -36,20 +36,12 @@ def bounded(value: Any, up: bool, digits: int = 3, places: int | None = None) ->
 
 
 def at_least(value: Any, digits: int = 3) -> str:
-    """Return a lower bound as text: rounded down.
-
-    >>> at_least(51.8), at_least(131.58, digits=2), at_least(None)
-    ('51.8', '131', '–')
-    """
+    """Return a lower bound as text: rounded down."""
     return bounded(value, up=False, digits=digits)
 
 
 def at_most(value: Any, digits: int = 3) -> str:
-    """Return an upper bound as text: rounded up.
-
-    >>> at_most(1.0501), at_most(3086)
-    ('1.06', '3,086')
-    """
+    """Return an upper bound as text: rounded up."""
     return bounded(value, up=True, digits=digits)
 
 

@@ -10,7 +10,7 @@ from hardness.gadgets.coefficients import informative
 torch = pytest.importorskip("torch", reason="torch is not installed: its stream is not tested")
 from torch.utils.data import DataLoader  # noqa: E402
 
-from hardness.torch import BLOCK, stream  # noqa: E402
+from hardness.torch import stream  # noqa: E402
 
 HARD = hardness.Instance.generate(hardness.Parity(dim=9, heads=4), seed=0)
 
@@ -24,15 +24,6 @@ def test_batches_come_once_and_in_order(workers):
     assert X.dtype == np.int8
     assert np.array_equal(X, examples.X)
     assert np.array_equal(Y, examples.Y)
-
-
-def test_single_examples_of_two_workers_are_all_there():
-    count = 2 * BLOCK + 100
-    loader = DataLoader(stream(HARD, 5, count=count), batch_size=None, num_workers=2)
-    rows = np.array([np.append(X.numpy(), Y.numpy()) for X, Y in loader])
-    examples = HARD.examples(count, 5)
-    expected = np.concatenate([examples.X.reshape(count, -1), examples.Y.reshape(count, -1)], axis=1)
-    assert np.array_equal(rows[np.lexsort(rows.T)], expected[np.lexsort(expected.T)])
 
 
 def test_lean_rows_are_the_open_ones():

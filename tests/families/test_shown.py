@@ -11,12 +11,10 @@ from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 
 FAMILIES: list[Family] = [
-    Parity(dim=7, heads=3),
     Parity(dim=20, heads=4, gadget="dot", flip=0.1),
     Parity(dim=12, heads=3, gadget="wide"),
     Nested(dim=8, size=3, block=1, gadget="dot"),
     Rounding(dim=7, modulus=7, levels=2),
-    Rounding(dim=16, modulus=97, levels=4, gadget="dot", weight=3),
     Rounding(dim=2200, modulus=2**20, levels=4, weight=2),  # whose two coordinates its conditions once told
     Rounding(dim=16, modulus=17, levels=2, gadget="dot", heads=4),
     Rounding(dim=6, modulus=5, levels=3, exact=True),

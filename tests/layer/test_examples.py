@@ -91,8 +91,8 @@ def test_labels_of_more_columns_or_changed_by_a_derived_family_have_no_lean_form
     for family, words in (
         (Nondegenerate(6, 2, 2), "labels of nondegenerate are not stated .* in column 0 alone"),
         (Nondegenerate(6, 2, 2, inputs="gaussian"), "labels of nondegenerate are not stated"),
-        (Nested(dim=8, size=3, block=1), "nested states labels and not the column_values"),
-        (Halved(dim=8, heads=2), "halved states labels and not the column_values"),
+        (Nested(dim=8, size=3, block=1), "labels of nested have no column_values"),
+        (Halved(dim=8, heads=2), "labels of halved have no column_values"),
     ):
         with pytest.raises(InputError, match=words):
             Instance.generate(family, 0).examples(10, 0, lean=True)

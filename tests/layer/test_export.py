@@ -10,7 +10,6 @@ import pytest
 from commands import run_command
 
 from hardness.attacks.export import at_most, normal_form, xor_dimacs
-from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
@@ -108,17 +107,3 @@ def test_the_command_writes_every_form_of_lwe(tmp_path):
     assert [[int(x) for x in line.strip("[]").split()] for line in lines[5:]] == A.tolist()
     estimator = (tmp_path / ".npz" / "estimator").read_text()
     assert estimator.startswith("LWE.Parameters(n=8, q=97, Xs=ND.Uniform(-24, 24)")
-
-
-@pytest.mark.parametrize(
-    ("write", "dim", "modulus", "words"),
-    [
-        (normal_form, 9, 91, "prime modulus"),
-        (normal_form, 33, 97, "sample more"),
-        (xor_dimacs, 33, 97, "no parities"),
-    ],
-)
-def test_other_families_and_too_few_rows_are_refused(write, dim, modulus, words):
-    instance = Instance.generate(Rounding(dim, modulus, 4), 0)
-    with pytest.raises(InputError, match=words):
-        write(instance.examples(20, 1), instance.public(1))
