@@ -123,11 +123,9 @@ def test_two_verdicts_where_the_span_fails() -> None:
     assert report.polished_error < 1e-6
 
 
-@pytest.mark.parametrize("law", ["gaussian", pytest.param("uniform", marks=pytest.mark.slow)])
-def test_other_product_laws(law: str) -> None:
+def test_gaussian_tokens() -> None:
     layer = teacher(2, 8, 8)
-    rng = np.random.default_rng(8)
-    X = rng.normal(size=(20_000, 2, 8)) if law == "gaussian" else rng.uniform(-1.7, 1.7, size=(20_000, 2, 8))
+    X = np.random.default_rng(8).normal(size=(20_000, 2, 8))
     report = Provable(heads=2, random_state=0).fit(X, layer(X)).report_
     assert (report.certified, report.status) == (True, "solved")
     assert net_error(report) < 2e-2
