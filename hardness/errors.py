@@ -1,7 +1,11 @@
 """What a user can get wrong, in one line that is fit for a terminal. It imports nothing of the lab."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 TEXT_CHARACTERS = 300  # characters of one text
 
@@ -58,6 +62,29 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     hint = f"; did you mean '{near[0]}'?" if near else ""
     listed = f"known: {', '.join(names)}" if len(names) <= MOST_LISTED else f"{len(names)} are known"
     return InputError(f"unknown {kind} '{name}'{hint} ({listed})")
+
+
+def spelled(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that raises `InputError` for a misspelt keyword, with the nearest one as a suggestion.
+
+    >>> spelled(missing_extra)("dask", extr="cluster")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: unknown keyword of missing_extra 'extr'; did you mean 'extra'? (known: extra, ...)
+    """
+    from inspect import Parameter, signature
+
+    known = signature(function).parameters
+    if any(each.kind is Parameter.VAR_KEYWORD for each in known.values()):
+        return function
+
+    @wraps(function)
+    def call(*args: P.args, **given: P.kwargs) -> T:
+        if strange := given.keys() - known:
+            raise unknown(f"keyword of {function.__name__}", min(strange), known)
+        return function(*args, **given)
+
+    return call
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:

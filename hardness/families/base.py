@@ -4,12 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, field, fields
 from functools import cache
-from typing import Any, ClassVar, Literal, get_type_hints
+from inspect import signature
+from typing import Any, ClassVar, Literal, Self, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
+from hardness.errors import InputError, unknown
 from hardness.families.concepts import Concepts
 from hardness.families.linear import Hidden
 from hardness.gadgets.coefficients import Gadget, informative
@@ -71,6 +72,13 @@ class Family(ABC):
     flip: float = 0.0  # probability of a flipped sign of an example's label
     noise: float = 0.0  # standard deviation of the noise on an example's level
     inputs: Literal["sign", "gaussian"] = "sign"  # law of the features; Gaussian ones only of a dense layer
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Raise `InputError` for a misspelt parameter, with the nearest one as a suggestion."""
+        known = signature(cls.__init__).parameters.keys() - {"self"}
+        if strange := given.keys() - known:
+            raise unknown(f"parameter of {cls.__name__}", min(strange), known)
+        return super().__new__(cls)
 
     def __init_subclass__(cls) -> None:
         own = vars(cls)

@@ -20,6 +20,12 @@ def test_python_suggests_as_the_command_line_does(hard):
         hardness.generate("parity", dim=8, head=2)
     with pytest.raises(InputError, match="learn needs the number of examples"):
         hardness.learn(hard, "direct")
+    with pytest.raises(InputError, match="did you mean 'options'"):
+        hardness.learn(hard, "direct", 100, optoins={})
+    with pytest.raises(InputError, match="did you mean 'budget'"):
+        hardness.attack(hard, "gaussian", 200, budgt=3)
+    with pytest.raises(InputError, match="did you mean 'tolerance'"):
+        hardness.play(hardness.ParityConcepts(n=8, s=2), "flat", tolerence=0.1)
     with pytest.raises(InputError, match="did you mean 'tune'"):
         hardness.sweep("parity", dim=8, heads=2, learner="mlp", tunes={})
 
