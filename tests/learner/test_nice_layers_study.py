@@ -10,7 +10,7 @@ from hardness.engine import rows
 from hardness.engine.frames import frame
 from learner.provable import diagnosis
 from learner.studies import nice_layers
-from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, given_in, span_of
+from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, given_in, held_out, span_of
 
 
 def test_tasks_are_distinct_and_every_knob_goes_from_mild_to_strong() -> None:
@@ -95,3 +95,12 @@ def test_a_race_on_gaussian_inputs_ends_with_every_head() -> None:
     assert [end.status for end in ends] == ["solved", "solved"]
     assert ends[0].detail["near"] <= ends[1].detail["near"]
     assert ends[0].detail["phases"] > 0.01 > 1e-6 > ends[0].detail["race"]
+
+
+def test_a_held_out_size_is_a_line_of_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    held_out.main(["1,2,8,2000"])
+    header, _, line = capsys.readouterr().out.splitlines()
+    cells = line.strip("| ").split(" | ")
+    assert len(cells) == header.count("|") - 1
+    assert (cells[:2], cells[5]) == (["(1,2,8)", "2,000"], "3 of 3")
+    assert float(cells[4].split(" to ")[1]) < 1e-7
