@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-CPU_SECONDS, MIB = 2.0, 500
+CPU_SECONDS, MIB = 4.0, 500
 # Its parent has to be small: Linux counts what a process held before it became another program.
 LAUNCHER = """
 import os, signal, sys
@@ -39,7 +39,7 @@ def measured(*command: str | Path) -> Measured:
 
 
 def within_limits(*command: str | Path) -> Measured:
-    """The same, of at most two seconds of computing and 500 MiB.
+    """The same, of at most four seconds of computing and 500 MiB.
 
     A command that took more has a second run: in the first it may have compiled what it needs, on a busy machine.
     """

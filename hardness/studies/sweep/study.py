@@ -44,7 +44,7 @@ def run_grid(
     On `workers` processes, or the Dask cluster at `scheduler`; the dashboard names `command`. Runs of a tuning come
     first, and are rows too. Cells of other grids that the store holds stay on it.
     """
-    rounds, ran = count(1), 0
+    tasks, rounds, ran = grid.tasks(), count(1), 0  # a grid that is refused makes no folder
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
         store.made_by(*filter(None, [command]))
 
@@ -64,7 +64,7 @@ def run_grid(
             )
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
-        run_tasks(grid.tuned(run_tasks) if grid.tune else grid.tasks())
+        run_tasks(grid.tuned(run_tasks) if grid.tune else tasks)
         return dashboard.write(STUDY, store.table(), out), ran
 
 
