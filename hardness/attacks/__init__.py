@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.io.texts import table
+
 Public = dict[str, Any]
 Progress = Callable[[str], None]
 Rule = Callable[[NDArray[np.int8]], Iterator[NDArray[np.int64]]]
@@ -33,6 +35,10 @@ class Recovery:
     detail: dict[str, Any] = field(default_factory=dict)
     predictions: list[float] | None = None
     rule: Rule | None = field(default=None, repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        used = {"examples used": self.samples_used, "seconds": self.seconds}
+        return table(f"Attack: {self.status}", (self.secret or {}) | used | self.detail)
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":

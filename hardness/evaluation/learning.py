@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,17 @@ from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Check, Instance
 from hardness.io.fields import one_of, require_memory, whole
-from hardness.io.texts import sanitize
+from hardness.io.texts import sanitize, table
 from hardness.layer import MultiHeadAttention
-from hardness.scores import CRITERIA, OPEN, SCORES, Criterion, Judged, exact, fresh, sizes
+from hardness.scores import CRITERIA, EXPLAINED, OPEN, SCORES, Criterion, Judged, exact, fresh, sizes
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FLATTEN = (
+    "wrap it in a class that flattens: fit on X.reshape(len(X), -1) and Y.reshape(len(Y), -1), and return "
+    "predictions.reshape(X.shape)"
+)
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in this many is held out for the judge
@@ -33,13 +40,35 @@ STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what 
 
 
 class Trial(dict[str, Any]):
-    """What came of a learner: a mapping whose names are attributes too."""
+    """What came of a learner: a mapping whose names are attributes too; a notebook shows it as a table."""
 
     def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+    def plot(self) -> "Figure":
+        """Return the curve of the share of the labels' variance that is explained against examples.
+
+        A learner without `partial_fit` has one point. Raises `InputError` where the learner was never judged.
+        """
+        if self.get("explained") is None:
+            raise InputError(f"nothing to draw: the trial ended as {self.get('status')} and was never judged")
+        import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
+
+        curve = self.get("curve") or [(self["train_examples"], self["explained"])]
+        figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+        plt.close(figure)  # a notebook shows what is returned, and nothing besides
+        axes.plot(*zip(*curve, strict=True), marker=".")
+        axes.axhline(EXPLAINED.threshold, color="dimgray", linestyle="--", linewidth=1)
+        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(-0.1, 1.05))
+        axes.set_title(f"{self['learner']}: {self['status']}")
+        return figure
+
+    def _repr_html_(self) -> str:
+        names = ("status", "reason", "criterion", *SCORES, "exact", "train_examples", "seconds")
+        return table(f"Trial of {self.get('learner')}", {name: self.get(name) for name in names})
 
 
 def learners() -> list[str]:
@@ -238,6 +267,8 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Crit
 
 def _unjudged(status: str, reason: str) -> dict[str, Any]:
     """Return the figures of a learner that ended before it was judged."""
+    if "array with dim 3" in reason:  # scikit-learn's own check
+        reason = f"{reason}; {FLATTEN}"
     phase = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
     return {"status": status, "reason": phase["reason"], "phases": [phase]}
 
