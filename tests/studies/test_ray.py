@@ -1,5 +1,6 @@
 """`hardness ray`: the same rows by command and by call; its table; what makes no sense."""
 
+from collections.abc import Iterator
 from math import comb
 from pathlib import Path
 
@@ -13,6 +14,14 @@ from hardness.studies.ray import COLUMNS, lines_of, places_of, tasks_at, text_of
 
 LEARNER = "trial_learners:Tunable"
 MEASURED = ["sign-batch", "flat", "gaussian", LEARNER]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small() -> Iterator[None]:
+    """Own learners read few examples here, since each size starts a process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hardness.studies.ray.FITTED_CAP", 100)
+        yield
 
 
 @pytest.fixture(scope="module")
