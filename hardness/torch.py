@@ -24,7 +24,7 @@ BLOCK = 4096  # examples that a worker makes at a time where no batch is given
 
 
 def stream(
-    instance: Instance, seed: int, lean: bool = False, *, count: int | None, batch: int | None = None
+    instance: Instance, seed: int, lean: bool = False, *, count: int | None = 0, batch: int | None = None
 ) -> "torch.utils.data.IterableDataset[Batch]":
     """Return an `IterableDataset` of what `instance.examples(count, seed)` holds; `count` None has no end.
 
@@ -35,6 +35,8 @@ def stream(
     and label = g Y_10, float32, so that row 1 of the output has g · label in column 0 and row 2 the negative. Half
     of all examples are such, so batches vary in length.
     """
+    if count == 0:
+        raise InputError("stream needs count=, the number of examples, or count=None for a stream without an end")
     try:
         import torch
         from torch.utils.data import IterableDataset, get_worker_info
