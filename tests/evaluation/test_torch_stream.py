@@ -42,7 +42,7 @@ def test_lean_rows_are_the_open_ones():
 def test_an_endless_stream_begins_like_a_finite_one_and_is_asked_for():
     batches = iter(stream(HARD, 5, count=None, batch=10))
     assert np.array_equal(torch.cat([next(batches)[0] for _ in range(3)]).numpy(), HARD.examples(30, 5).X)
-    with pytest.raises(TypeError, match="count"):
+    with pytest.raises(InputError, match="count="):
         stream(HARD, 5)
     three = hardness.Instance.generate(hardness.Nondegenerate(dim=6, tokens=3, heads=1), seed=0)
     with pytest.raises(InputError, match="lean is for layers on two tokens"):
