@@ -36,7 +36,9 @@ def stream(
     of all examples are such, so batches vary in length.
     """
     if count == 0:
-        raise InputError("stream needs count=, the number of examples, or count=None for a stream without an end")
+        raise InputError(
+            "stream needs count=, the number of examples, or count=None for a stream without an end"
+        )
     try:
         import torch
         from torch.utils.data import IterableDataset, get_worker_info
