@@ -74,10 +74,10 @@ def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: floa
 
     In these units a constant has an error of at least 1. None if no row has z_0 != 0, or a prediction is not finite.
     """
-    rows = informative(X)
-    if not rows.any() or not np.isfinite(predicted).all():
+    opened = informative(X)  # (n,): examples whose gate is open
+    if not opened.any() or not np.isfinite(predicted).all():
         return None
-    return float(np.mean(np.sum((predicted[rows] - Y[rows]) ** 2, axis=2)) / variance)
+    return float(np.mean(np.sum((predicted[opened] - Y[opened]) ** 2, axis=2)) / variance)
 
 
 def exact(scores: Mapping[str, float | None]) -> bool | None:
@@ -141,16 +141,16 @@ def scores(judged: Judged, predicted: Floats) -> Scores:
     every: Scores = dict.fromkeys(SCORES)
     if predicted.shape != Y.shape or not np.isfinite(predicted).all():
         return every
-    share, variance = squared_share(predicted, Y), judged.variance
+    unexplained, variance = squared_share(predicted, Y), judged.variance
     every |= {
         "test_error": root_mean_square(predicted, Y),
-        "relative_error": share**0.5,
-        "explained": 1 - share,
+        "relative_error": unexplained**0.5,
+        "explained": 1 - unexplained,
     }
     if judged.values is not None:
-        rows = informative(judged.X)
+        opened = informative(judged.X)
         # The label of row a is x_a[0] times a value, in column 0.
-        guess, value = (labels[rows, :, 0] * judged.X[rows, :, 0] for labels in (predicted, Y))
+        guess, value = (labels[opened, :, 0] * judged.X[opened, :, 0] for labels in (predicted, Y))
         middles = (judged.values[1:] + judged.values[:-1]) / 2
         a, b = guess - guess.mean(), value - value.mean()
         right = np.searchsorted(middles, guess) == np.searchsorted(middles, value)
@@ -159,7 +159,7 @@ def scores(judged: Judged, predicted: Floats) -> Scores:
         variance = variance or float(value.var()) or 1.0
     if variance is not None:
         every["open_error"] = error = open_error(judged.X, predicted, Y, variance)
-        every["explained"] = 1 - max(share, error or 0.0)
+        every["explained"] = 1 - max(unexplained, error or 0.0)
     return every
 
 

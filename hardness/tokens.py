@@ -49,8 +49,8 @@ class TokenStream:
     def _kept(self, start: int, count: int, words: int) -> Words:
         """Bits (count, words) that are 1 with probability 1 - μ, and always at the gate: by the binary digits of it."""
         share = round((1 - self.bias) * 2**DIGITS)
-        zeros = (share & -share).bit_length() - 1 if share else DIGITS
-        digits = [share >> i & 1 for i in range(zeros, DIGITS)]  # from the last one that is not 0
+        trailing_zeros = (share & -share).bit_length() - 1 if share else DIGITS
+        digits = [share >> i & 1 for i in range(trailing_zeros, DIGITS)]  # from the last one that is not 0
         fair = _raw(philox_key(self.seed, 2), start * words * len(digits), count * words * len(digits))
         fair = fair.reshape(count, words, len(digits))
         kept = np.zeros((count, words), np.uint64)
@@ -143,10 +143,10 @@ def unpack(words: Words, dim: int) -> Signs:
         out = np.empty((*words.shape[:-1], dim), dtype=np.int8)
         fill(octets.ravel(), out.reshape(-1).view("<u8"))
         return out
-    bits = unpack_bits(words, dim).view(np.int8)
-    np.multiply(bits, -2, out=bits)
-    bits += 1
-    return bits
+    signs = unpack_bits(words, dim).view(np.int8)  # bits here, which become 1 - 2 bits
+    np.multiply(signs, -2, out=signs)
+    signs += 1
+    return signs
 
 
 def pack(X: ArrayLike) -> Words:

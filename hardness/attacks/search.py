@@ -56,10 +56,10 @@ def _meeting(
     columns, target = _column_words(equations, np.arange(held_out))
     for attempt in range(rounds):
         draw = held_out + rng.permutation(len(equations) - held_out)[:bits]
-        (words,), (labels,) = _column_words(equations, draw)
-        keys = sums(words, first)
+        (drawn_columns,), (drawn_target,) = _column_words(equations, draw)
+        keys = sums(drawn_columns, first)
         order = np.argsort(keys)
-        keys, wanted = keys[order], sums(words, second) ^ labels
+        keys, wanted = keys[order], sums(drawn_columns, second) ^ drawn_target
         low, high = (np.searchsorted(keys, wanted, side).astype(np.int64) for side in ("left", "right"))
         i, j, tested = first_match(first[order], second, low, high, columns, target, limit)
         if i >= 0:

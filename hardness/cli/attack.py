@@ -187,11 +187,11 @@ def challenge(
     if not toy:
         challenge.refuse_guessable(instance)
     prices = priced(instance)
-    price = prices.cheapest
-    if not toy and price is not None and (price.log2_time or 0.0) < challenge.LEAST_BITS:
+    cheapest = prices.cheapest
+    if not toy and cheapest is not None and (cheapest.log2_time or 0.0) < challenge.LEAST_BITS:
         raise InputError(
-            f"{price.name} opens it in about 2^{price.log2_time:.1f} operations ({price.source}): a challenge needs "
-            f"2^{challenge.LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
+            f"{cheapest.name} opens it in about 2^{cheapest.log2_time:.1f} operations ({cheapest.source}): "
+            f"a challenge needs 2^{challenge.LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
         )
     commitment = challenge.publish(instance, count, out, toy, force)["commitment"]
     warn_of_seed(instance)
@@ -202,13 +202,13 @@ def challenge(
         "toy": toy,
         "commitment": commitment,
         "log2_secrets": secrets,
-        "cheapest": None if price is None else price.price,
+        "cheapest": None if cheapest is None else cheapest.price,
         "not_priced": not_priced,
     }
     lines = [f"the secret is one of {at_least_power(secrets)}"]
-    if price is not None:
+    if cheapest is not None:
         lines.append(
-            f"the cheapest attack priced here is {price.name}, about 2^{price.log2_time:.1f} operations"
+            f"the cheapest attack priced here is {cheapest.name}, about 2^{cheapest.log2_time:.1f} operations"
         )
     others = ", ".join([*not_priced, "learners by gradients, and whatever `hardness estimate` does not list"])
     lines += [f"not priced: {others}", f"wrote {count} examples and commitment {commitment} to {out}"]

@@ -27,7 +27,7 @@ from hardness.exact.small_games import SmallGames, Value, value
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.batches import batch_size
 from hardness.sq.bounds.floors import (
-    KNOWN,
+    LARGEST_E,
     asymptotic_ratio,
     decimal,
     exact_floor,
@@ -202,7 +202,7 @@ def test_t_is_known_up_to_twelve() -> None:
     reached = {e: max(t.reach for t in templates() if t.lost == e) for e in range(2, 15)}
     assert (
         [e for e in reached if reached[e] == max_separation(e)]
-        == list(range(2, KNOWN + 1))
+        == list(range(2, LARGEST_E + 1))
         == list(range(2, 13))
     )
     known = "1/6 5/32 13/96 13/112 17/176 19/208"

@@ -18,11 +18,11 @@ from hardness.io.fields import number
 SMALLEST_TOLERANCE = 1e-60  # its fourth power and one over it are floats
 IDENTIFIABLE = Fraction(1, 4)  # at this tolerance no query tells two parities apart
 FIVE = Fraction(13, 96)  # T(5), by computer: `checker/t_of_five.py`; the proof by hand gives 11/80
-KNOWN = 12  # up to this e queries are known that reach the upper bound of T(e)
+LARGEST_E = 12  # up to this e queries are known that reach the upper bound of T(e)
 # e: the least size s of sets of which V/N is known to tend to 1/e. For e = 1, 2 every class of parities will do
 # (theorem C, corollary i); beyond, the stored query that reaches T(e) is one on s-partite sets (theorem D).
 LIMIT_SIZES = (
-    {1: 1, 2: 1} | dict.fromkeys(range(3, 7), 2) | {7: 3, 8: 3} | dict.fromkeys(range(9, KNOWN + 1), 4)
+    {1: 1, 2: 1} | dict.fromkeys(range(3, 7), 2) | {7: 3, 8: 3} | dict.fromkeys(range(9, LARGEST_E + 1), 4)
 )
 
 
