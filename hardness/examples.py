@@ -229,8 +229,8 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
     for name, (kind, axes) in kinds.items():
         array = held[name]
         if not array.dtype.str.startswith(kind) or array.ndim != axes:
-            got = f"{name} must be {kind} with {axes} axes, got {array.dtype.str} with {array.ndim}"
-            raise InputError(f"{path} is not as the lab writes it: {got}")
+            mismatch = f"{name} must be {kind} with {axes} axes, got {array.dtype.str} with {array.ndim}"
+            raise InputError(f"{path} is not as the lab writes it: {mismatch}")
     return held
 
 

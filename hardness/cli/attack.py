@@ -81,7 +81,7 @@ def attack(
         else:
             ended = membership.attack(instance, seed)
             work = f"{ended['queries']} membership queries"
-        found = {name: ended[name] for name in ("secret", "layer_error") if ended.get(name)}
+        recovered = {name: ended[name] for name in ("secret", "layer_error") if ended.get(name)}
         lines = [f"{ended['status']}: {ended.get('reason', work)}, {ended['seconds']:.2f} s"]
     else:
         from hardness import registry
@@ -93,12 +93,12 @@ def attack(
             outcome = attack_file(file, name, budget, seed, tell)
         ended = {key: value for key, value in vars(outcome).items() if key != "rule" and value is not None}
         ended |= {"attack": name, "secret": outcome.secret}
-        found = {**outcome.detail, **({"secret": outcome.secret} if outcome.secret else {})}
+        recovered = {**outcome.detail, **({"secret": outcome.secret} if outcome.secret else {})}
         lines = [
             f"{outcome.status}: {name} after {outcome.samples_used} examples, {outcome.seconds:.2f} s",
             *(["every held-out label is right: --json gives them"] if outcome.predictions else []),
         ]
-    emit(as_json, ended, [*lines, *(f"{key.replace('_', ' ')}: {value}" for key, value in found.items())])
+    emit(as_json, ended, [*lines, *(f"{key.replace('_', ' ')}: {value}" for key, value in recovered.items())])
 
 
 def attacks(as_json: Json = False) -> None:

@@ -113,8 +113,8 @@ def _lines(payload: Mapping[str, Any]) -> Iterator[str]:
         name, *number = phase["name"].split()
         if number and number[-1].isdecimal() and phase is not last[name]:
             continue
-        said = phase["reason"] or _numbers(phase["diagnostics"])
-        yield f"{phase['name']:22} {phase['verdict']:8} {said}"
+        outcome = phase["reason"] or _numbers(phase["diagnostics"])
+        yield f"{phase['name']:22} {phase['verdict']:8} {outcome}"
     if "certified" in payload:
         yield _numbers({name: payload[name] for name in ("certified", "certified_error", "polished_error")})
     if heads := payload.get("heads"):

@@ -82,12 +82,12 @@ class Classes(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         known = self.list_commands(ctx)
-        own = len(known) > 1 and (":" in cmd_name or cmd_name in family_names())
-        return on_class(str(self.name), cmd_name) if own or cmd_name in known else None
+        is_class = len(known) > 1 and (":" in cmd_name or cmd_name in family_names())
+        return on_class(str(self.name), cmd_name) if is_class or cmd_name in known else None
 
 
 def on_class(verb: str, path: str) -> Any:
-    """The command `sq verb` on a family, or on the listed class at ``module:Class``; its fields are options."""
+    """Return the command `sq verb` on a family, or on the listed class at ``module:Class``; its fields are options."""
     from hardness import registry
     from hardness.families import Family
     from hardness.families.concepts import ListedConcepts
@@ -103,9 +103,9 @@ def on_class(verb: str, path: str) -> Any:
             p.replace(annotation=Annotated[p.annotation, typer.Option()], kind=p.KEYWORD_ONLY)
             for p in signature(kind, eval_str=True).parameters.values()
         ]
-        own = typer.Typer(add_completion=False)
-        own.command(path)(with_options(options, kind, run))
-        made = typer.main.get_command(own)
+        group = typer.Typer(add_completion=False)
+        group.command(path)(with_options(options, kind, run))
+        made = typer.main.get_command(group)
     else:
         raise InputError(f"{path} is neither a family nor a class derived from hardness.ListedConcepts")
     made.help, made.epilog = run.__doc__, f"Example: hardness sq {verb} {EXAMPLES[verb]}"

@@ -237,7 +237,7 @@ def _commit() -> str | None:
 
 
 def cpu() -> str:
-    """The processor by name."""
+    """Return the name of the processor."""
     info = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
-    return found[1].strip() if found else platform.processor() or "unknown"
+    model = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
+    return model[1].strip() if model else platform.processor() or "unknown"

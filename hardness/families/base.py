@@ -81,15 +81,15 @@ class Family(ABC):
         return super().__new__(cls)
 
     def __init_subclass__(cls) -> None:
-        own = vars(cls)
-        if "name" not in own:
+        stated = vars(cls)
+        if "name" not in stated:
             cls.name = cls.__name__.lower()
-        if "summary" not in own:
+        if "summary" not in stated:
             cls.summary = (cls.__doc__ or cls.name).strip().partition("\n")[0].rstrip(".")
-        if {"labels", "column_values"} & own.keys():
-            cls.only_labels = "column_values" not in own
-        if "hypothesis" not in own:
-            for name in {*CLAIMS} - own.keys():
+        if {"labels", "column_values"} & stated.keys():
+            cls.only_labels = "column_values" not in stated
+        if "hypothesis" not in stated:
+            for name in {*CLAIMS} - stated.keys():
                 setattr(cls, name, getattr(Family, name))
             cls.hypothesis = f"{UNSTATED}; {cls.__name__} has no `hypothesis` of its own"
 

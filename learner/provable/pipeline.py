@@ -125,12 +125,14 @@ class _Walk:
         """
         _, k, d = self.X.shape
         name = f"sculpt {len(self.hulls) + 1}"
-        found = sculpt.gather(self.X[:examples], self.Y[:examples], w, sculpt.KEPT * sculpt.wanted(d, k))
-        seen: dict[str, Any] = {"finite": found.finite / found.rows}
-        reason = sculpt.too_few(found)
+        certificates = sculpt.gather(
+            self.X[:examples], self.Y[:examples], w, sculpt.KEPT * sculpt.wanted(d, k)
+        )
+        seen: dict[str, Any] = {"finite": certificates.finite / certificates.rows}
+        reason = sculpt.too_few(certificates)
         if not reason:
-            hull = sculpt.hull_of(found, self.heads())
-            seen = sculpt.diagnostics(found, hull)
+            hull = sculpt.hull_of(certificates, self.heads())
+            seen = sculpt.diagnostics(certificates, hull)
             reason = sculpt.unpinned(hull)
         if not reason:
             self.say(name, seen, hull.verdict())

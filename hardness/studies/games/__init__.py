@@ -84,9 +84,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     from hardness.exact.small_games import value
 
     concepts: Any = concepts_of(task)
-    found = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
-    detail = {"concepts": concepts.size, "lower": found.lower, "upper": found.upper}
-    return Outcome("budget" if found.exact is None else "solved", found.lower, detail)
+    worth = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
+    detail = {"concepts": concepts.size, "lower": worth.lower, "upper": worth.upper}
+    return Outcome("budget" if worth.exact is None else "solved", worth.lower, detail)
 
 
 def seconds(task: Task) -> float:

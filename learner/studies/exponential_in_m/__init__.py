@@ -331,7 +331,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     flipped = cells.query("arm == @HARD").pivot(index=["m", "d", "width"], columns="series", values="median")
     flips = flipped.flips / flipped.default
     full = hard.query("m == d - 1 and width == 256")
-    found = {
+    values = {
         "sizes": len(hard),
         "bounds": int(hard.bound.sum()),
         "largest": int(known.N.max()),
@@ -351,8 +351,8 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "tuned": int((cells.series == "tuned").sum()),
         "unrun": int((rows.status == "planned").sum()),
     }
-    found["law"]["wins"] = wins(law.law[0], known, rows)
-    return dict(rounded(found))
+    values["law"]["wins"] = wins(law.law[0], known, rows)
+    return dict(rounded(values))
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:

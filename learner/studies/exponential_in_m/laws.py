@@ -67,10 +67,10 @@ def errors(cells: "DataFrame", y: Floats) -> dict[str, float]:
     The factor is exp of the root mean square of the errors of logarithms.
     """
     small = cells.N.to_numpy() < plan.read()["fit_below"]
-    found = {}
+    errors = {}
     for name, law in LAWS.items():
         logarithms = law.logarithms(cells)
         v = law.fitted(logarithms[small], y[small])
         wrong = np.log(y[~small]) - law.predicted(logarithms[~small], v)
-        found[name] = float(np.exp(np.sqrt(np.mean(wrong**2))))
-    return found
+        errors[name] = float(np.exp(np.sqrt(np.mean(wrong**2))))
+    return errors

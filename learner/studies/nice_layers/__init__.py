@@ -316,7 +316,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     broken = {knob: breaking(rows, knob, "phases")[TURNED_LAYERS // 2] for knob in KNOBS}
     race = rows[rows.kind == "race"]
     signs = race[race.inputs == "sign"]
-    found = (race.status == "solved").groupby(race.start).sum()
+    learned = (race.status == "solved").groupby(race.start).sum()
     early = (signs.near <= EARLY).groupby(signs.start).sum()
     return {
         "sixteen": int(search[-1]),
@@ -341,7 +341,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
                 "layers": len(signs) // 2,
                 **{start: int(early[start]) for start in STARTS},
             },
-            "found": {start: int(found[start]) for start in STARTS},
+            "found": {start: int(learned[start]) for start in STARTS},
             "layers": len(race) // 2,
             "dim": RACE_DIM,
             **RACE_LAYERS,
