@@ -5,18 +5,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from math import ceil, comb, exp, log2, sqrt
+from math import ceil, comb, log2
 from math import floor as down
-from statistics import median
 
 import pytest
 from committed import Row, article_tables, rows, summary
-from scipy.stats import binomtest
 from theorem_b import answers_floor, floor
-from theorem_c import surely_enough
 
 STEPS, FINEST = 16, 12  # of the fine row of tolerances: steps in a factor of two, log2 of the last 1/τ
-SUCCESS = 0.9  # of learners that keep little of an example
 Place = tuple[int, int]
 PRICES = (
     lambda q, tau: q / tau**2,
@@ -105,65 +101,3 @@ def test_what_heads_buy(numbers: dict) -> None:
         (line,) = (line for line in table if line[:2] == [tau, "32"])
         assert numbers["heads"][name] == {"tau": float(tau), "diag": line[2], "sharp": line[3]}
     assert f"{needed(64, Fraction(1, 10)):.2f}" == "199.51"  # 2^200 was once printed, and proved for nobody
-
-
-def test_descents(numbers: dict) -> None:
-    """The largest tolerance at which two of three seeds learn, at the better rate; what V is there."""
-    cells = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for row in rows("needs", solver_kind="descent"):
-        cost = int(row["cost"]) if row["status"] == "solved" else None
-        cells[place(row)][float(row["solver.tolerance"])][row["solver.params.rate"]].append(cost)
-    largest = {}
-    for (d, s), cell in sorted(cells.items()):
-        best = {}
-        for tau, rates in cell.items():
-            learned = {rate: [cost for cost in costs if cost] for rate, costs in rates.items()}
-            rate = min(learned, key=lambda r: (-len(learned[r]) / len(rates[r]), median(learned[r] or [0])))
-            best[tau] = rate, learned[rate], len(rates[rate])
-        tau = max(tau for tau, (_, costs, tried) in best.items() if 3 * len(costs) >= 2 * tried)
-        refused = min((other for other in cell if other > tau), default=None)
-        largest[d, s] = tau, refused, median(best[tau][1]) / surely_enough(comb(d - 1, s), tau)
-    steps = [(largest[d, s - 1][0], *largest[d, s][:2]) for d, s in largest if (d, s - 1) in largest]
-    decided = [(fewer, tau, refused) for fewer, tau, refused in steps if refused or tau >= fewer]
-    assert numbers["descent"] == {
-        "steps": 1500,
-        "seeds": 3,
-        "d": 12,
-        "s": [2, 6],
-        "tau": [largest[12, 2][0], largest[12, 6][0]],
-        "falls": sum(tau < fewer for fewer, tau, _ in decided),
-        "decided": len(decided),
-        "open": len(steps) - len(decided),
-        "over": str(down(min(over for *_, over in largest.values()))),
-    }
-
-
-def test_noisy_gradients(numbers: dict) -> None:
-    """16 N exp(-4.5/16)/(1 + 4/16) (1 - √(.1 + 1/N))² is proved for noise 4."""
-    sizes: dict[Place, dict[int, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows("needs", solver_kind="noisy"):
-        sizes[place(row)][int(row["budget.samples"])].append(row["status"] == "solved")
-    over, short = [], 0
-    for (d, s), cell in sizes.items():
-        sets = comb(d - 1, s)
-        distance = (1 - sqrt(1 - SUCCESS + 1 / sets)) ** 2
-        proved = int(16 * sets * exp(-4.5 / 16) / (1 + 4 / 16) * distance)
-        highest = [binomtest(sum(right), len(right)).proportion_ci(0.95).high for right in cell.values()]
-        short += any(high < SUCCESS for high in highest)
-        good = {at: sum(right) >= SUCCESS * len(right) for at, right in cell.items()}
-        enough = [at // 2 for at in cell if all(good[size] for size in cell if size >= at)]
-        over += [min(enough) / proved] if enough else []
-    noisy = numbers["noisy"]
-    assert (noisy["classes"], noisy["enough"], noisy["short"]) == (len(sizes), len(over), short)
-    assert [noisy["least"], noisy["most"]] == [f"{ceil(min(over)):,}", f"{ceil(max(over)):,}"]
-    constant = 16 * exp(-4.5 / 16) / (1 + 4 / 16) * (1 - sqrt(0.1)) ** 2
-    assert noisy["constant"] == str(down(100 * constant) / 100)
-
-
-def test_precision_decides_whether_a_batch_tells_an_equation(numbers: dict) -> None:
-    right = defaultdict(list)
-    for row in rows("needs", solver_kind="batches"):
-        right[float(row["solver.noise"])].append(row["status"] == "solved")
-    assert all(right[0.0])
-    never = min(noise for noise, runs in right.items() if not any(runs))
-    assert numbers["precision"] == {"batch": 64, "never": never}

@@ -1,7 +1,7 @@
 """The study `needs`: how many queries, of what tolerance, labels of m heads make necessary, and what is reached.
 
-From the top: the grid of games, the trials, what is proved, the article's numbers, tables and figures. Gradient
-learners are in gradients.py, learners of nice layers in nice.py, each with its grid, trials and numbers.
+From the top: the grid of games, the trials, what is proved, the article's numbers, tables and figures. Learners of nice
+layers are in nice.py, with their grid, trials and numbers.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from hardness.report import plots
 from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.studies.games import game
-from hardness.studies.needs import gradients, nice
-from hardness.studies.needs.gradients import tolerance
+from hardness.studies.needs import nice
+from hardness.studies.needs.nice import tolerance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,10 +39,10 @@ BUDGET_HEADS, NAMED = (4, 8, 16, 32, 64), 32  # those of the table, and those th
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games, one a class, tolerance and strategy, and trials of learners."""
+    """Return games, one a class, tolerance and strategy, and trials of a learner on nice layers."""
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
     games = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _games(d, m, e)]
-    return [*games, *gradients.tasks(quick), *nice.tasks(quick)]
+    return [*games, *nice.tasks(quick)]
 
 
 def _games(d: int, m: int, exponent: float) -> list[Task]:
@@ -57,30 +57,19 @@ def _games(d: int, m: int, exponent: float) -> list[Task]:
     return [Task("parity", params, solver, {"queries": 2 * size + 64}, 0) for solver in solvers]
 
 
-TRIALS = gradients.TRIALS | dict.fromkeys(nice.KINDS, nice.trial)
-
-
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Play a game, or run a learner."""
-    kind = task.solver["kind"]
-    return TRIALS[kind](task, root) if kind in TRIALS else game(task, root, guard)
+    """Play a game, or run the learner of nice layers."""
+    return game(task, root, guard) if task.solver["kind"] == "frontier" else nice.trial(task, root)
 
 
 def seconds(task: Task) -> float:
     """Return the seconds that a trial is expected to take."""
-    match task.solver["kind"]:
-        case "frontier":
-            n, tau = int(task.params["dim"]) - 1, float(task.solver["tolerance"])
-            queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
-            per_query = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"])
-            return queries * per_query * 2.0**n if per_query else 0.4
-        case "descent":
-            return float(4e-4 * task.budget["steps"] * 2.0 ** (task.params["dim"] - 12))
-        case "noisy":
-            return float(0.1 + 6e-8 * task.budget["samples"])
-        case "batches":
-            return 0.1
-    return 10.0  # of nice layers all the same, so that layer after layer is run
+    if task.solver["kind"] != "frontier":
+        return 10.0  # all the same, so that layer after layer is run
+    n, tau = int(task.params["dim"]) - 1, float(task.solver["tolerance"])
+    queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
+    per_query = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"])
+    return queries * per_query * 2.0**n if per_query else 0.4
 
 
 STEPS, FINEST = 16, 12  # where a least price is sought: tolerances in a factor of two, log2 of the last 1/tau
@@ -174,7 +163,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "times": at_most(reached / needed),
         "games": {"won": len(games), "exact": int((over == 1).sum()), "worst": at_most(float(over.max()))},
         "heads": heads,
-        **gradients.numbers(rows),
         "nice": nice.numbers(rows),
     }
 
@@ -193,7 +181,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the map of tolerance against queries, and the tolerances that nice layers and hidden parities take."""
+    """Return the map of tolerance against queries, and the tolerances that nice layers take."""
     return {"map": _map(cheapest(rows)), "tolerance": nice.figure(rows)}
 
 

@@ -25,11 +25,16 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 from hardness.report import plots
 from hardness.sq.averages import Averages
-from hardness.studies.needs.gradients import descents, tolerance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
+
+
+def tolerance(exponent: float) -> float:
+    """Return 2^-exponent to three digits: theory 2.7 reads a tolerance as its decimal."""
+    return float(f"{2.0**-exponent:.3g}")
+
 
 KINDS = ("phases", "every head")
 LEARNER, ORACLE = "provable", "noisy"
@@ -128,11 +133,11 @@ def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
     return min(right, default=inf)
 
 
-def needed(rows: "DataFrame", kind: str, k: int) -> "DataFrame":
-    """Return a line for each number m of heads: log2 1/τ of every layer from the least on, and its median."""
+def needed(rows: "DataFrame", kind: str) -> "DataFrame":
+    """Return a line for each number m of heads at two tokens: log2 1/τ of every layer, ascending, and its median."""
     import pandas as pd
 
-    chosen, aim = rows[(rows.kind == kind) & (rows.tokens == k)], HULL if kind == "phases" else EVERY_HEAD_AIM
+    chosen, aim = rows[(rows.kind == kind) & (rows.tokens == 2)], HULL if kind == "phases" else EVERY_HEAD_AIM
     lines = []
     for m, cell in chosen.groupby("heads"):
         layers = sorted(largest(row.tried, row.errors, aim) for row in cell.itertuples())
@@ -157,7 +162,7 @@ def most_queries(rows: "DataFrame") -> int:
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return the article's numbers of nice layers of two tokens: 1/τ, medians over layers, and by how it grows."""
-    phases, rounds = (needed(rows, kind, 2) for kind in KINDS)
+    phases, rounds = (needed(rows, kind) for kind in KINDS)
     return {
         "d": DIM,
         "layers": LAYERS,
@@ -169,40 +174,24 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def figure(rows: "DataFrame") -> "Figure":
-    """Return log2 1/τ against heads: of nice layers, and beside them `diagonal` on hard layers and what is impossible.
+    """Draw log2 1/τ against heads: what nice layers take, and below what hidden parities are impossible.
 
     Impossible is meant for a learner that must be certain with the most queries of any nice layer.
     """
-    figure, (nice, parity) = plots.panels(1, 2, height=3.6, sharey=True)
+    figure, axis = plots.panels(height=3.6)
     ends = []
-    for kind, title, color in zip(KINDS, ("phases", "6b"), ("C0", "C2"), strict=True):
-        for k, style, marker in ((2, "-", "o"), (3, "--", "s")):
-            lines = needed(rows, kind, k)
-            served = lines[lines.middle < inf]
-            (line,) = nice.plot(served.m, served.middle, style, marker=marker, color=color)
-            for at in served.itertuples():
-                highest = max(e for e in at.layers if e < inf)
-                nice.plot([at.m, at.m], [at.layers[0], highest], color=color, marker="")
-            for m in lines[lines.middle == inf].m:
-                plots.bound(nice, m, FINEST, color)
-            if len(served) == len(lines):
-                ends.append((line, f"{title}, k = {k}"))
-            else:  # its end is in the way of other lines
-                nice.text(0.9, served.middle.max() + 1, f"{title}, k = {k}", color=color)
-    nice.set(title=f"nice layers, d = {DIM}", xlabel="heads m", ylabel="log₂ 1/τ", xlim=(0.7, 6))
-    nice.set_xticks(range(1, 5))
-    hidden = descents(rows)
-    hidden = hidden[hidden.d == DIM]
-    parity.plot(hidden.s, [-log2(tau) for tau in hidden.tau], marker="D", color="C1")
-    parity.text(6.3, 10, f"diagonal, d = {DIM}", color="C1")
-    of_hard = []
+    for kind, title, color in zip(KINDS, ("phases", "phase 6b"), ("C0", "C2"), strict=True):
+        lines = needed(rows, kind)
+        (line,) = axis.plot(lines.m, lines.middle, marker="o", color=color)
+        for at in lines.itertuples():
+            axis.plot(
+                [at.m, at.m], [at.layers[0], max(e for e in at.layers if e < inf)], color=color, marker=""
+            )
+        ends.append((line, title))
     for dim in (64, 256):
         needs = [log2(8 * (comb(dim - 1, m) - 1) / most_queries(rows)) / 2 for m in range(1, 9)]
-        (line,) = parity.plot(range(1, 9), needs, ":", color="0.35", marker="")
-        of_hard.append((line, f"impossible below, d = {dim}"))
-    parity.set(title="hidden parities", xlabel="bits, hidden by as many heads", xlim=(1.7, 12.5))
-    parity.set(ylim=(2, FINEST + 2))
-    parity.set_xticks(range(2, 9))
-    plots.label_ends(nice, ends)
-    plots.label_ends(parity, of_hard)
+        (line,) = axis.plot(range(1, 9), needs, ":", color="0.35", marker="")
+        ends.append((line, f"hidden parities, d = {dim}"))
+    axis.set(xlabel="heads m", ylabel="log₂ 1/τ", xlim=(0.7, 9.8), ylim=(2, 20), xticks=range(1, 9))
+    plots.label_ends(axis, ends)
     return figure
