@@ -4,13 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from hardness.engine import rows
 from hardness.engine.frames import frame
 from learner.provable import diagnosis
 from learner.studies import nice_layers
-from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, given_in, held_out, span_of
+from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, given_in, span_of
 
 
 def test_tasks_are_distinct_and_every_knob_goes_from_mild_to_strong() -> None:
@@ -50,12 +49,12 @@ def test_enough_is_the_least_number_after_which_nothing_is_missed() -> None:
     }
     table = pd.DataFrame(
         [
-            {"kind": "search", "heads": 2, "tokens": 2, "repetition": r, "samples": n, "status": status}
+            {"kind": "search", "heads": 2, "repetition": r, "samples": n, "status": status}
             for r, statuses in ends.items()
             for n, status in zip((10, 20, 30, 40), statuses, strict=True)
         ]
     )
-    assert enough(table, 2, 2, "search") == [10, 40, float("inf")]
+    assert enough(table, 2) == [10, 40, float("inf")]
 
 
 def test_thresholds_of_the_learner_are_those_of_the_committed_rows() -> None:
@@ -77,30 +76,3 @@ def test_thresholds_of_the_learner_are_those_of_the_committed_rows() -> None:
             seen[names[knob]] = mildest
     of_the_sum = {"stable rank of the sum of w": 1.001}
     assert seen | of_the_sum == diagnosis.LEAST | diagnosis.MOST
-
-
-@pytest.mark.parametrize("tokens", [2, 3])
-def test_both_starts_race_on_the_same_layer_and_examples(tokens: int) -> None:
-    one, other = (given_in(nice_layers.raced(2, tokens, "sign", start, 1), 0) for start in nice_layers.STARTS)
-    assert np.array_equal(one.instance.secret["theta"], other.instance.secret["theta"])
-    assert np.array_equal(one.X, other.X)
-    assert np.array_equal(one.judged.X, other.judged.X)
-
-
-def test_a_race_on_gaussian_inputs_ends_with_every_head() -> None:
-    """Also where phases 1 to 6 alone stay far from the layer."""
-    ends = [
-        STUDY.trial(nice_layers.raced(3, 2, "gaussian", start, 0), 0, 60.0) for start in nice_layers.STARTS
-    ]
-    assert [end.status for end in ends] == ["solved", "solved"]
-    assert ends[0].detail["near"] <= ends[1].detail["near"]
-    assert ends[0].detail["phases"] > 0.01 > 1e-6 > ends[0].detail["race"]
-
-
-def test_a_held_out_size_is_a_line_of_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    held_out.main(["1,2,8,2000"])
-    header, _, line = capsys.readouterr().out.splitlines()
-    cells = line.strip("| ").split(" | ")
-    assert len(cells) == header.count("|") - 1
-    assert (cells[:2], cells[5]) == (["(1,2,8)", "2,000"], "3 of 3")
-    assert float(cells[4].split(" to ")[1]) < 1e-7

@@ -47,21 +47,19 @@ def words(value: float) -> str:
     return "none" if value == math.inf else f"{value:g}"
 
 
-def enough(kind: str, heads: int, tokens: int) -> list[float]:
-    """Layer by layer, the least examples from which on every trial succeeds."""
-    chosen = rows("nice-layers", solver_kind=kind, params_heads=str(heads), params_tokens=str(tokens))
+def enough(heads: int) -> list[float]:
+    """Layer by layer, the least examples from which on local search finds the layer."""
     least = []
-    for layer in sorted({row["repetition"] for row in chosen}):
-        trials = sorted(
-            (int(row["budget.samples"]), row["status"]) for row in chosen if row["repetition"] == layer
-        )
+    for layer in range(6):
+        chosen = rows("nice-layers", solver_kind="search", params_heads=str(heads), repetition=str(layer))
+        trials = [(int(row["budget.samples"]), row["status"]) for row in chosen]
         missed = max((n for n, status in trials if status != "solved"), default=0)
         least.append(min((n for n, _ in trials if n > missed), default=math.inf))
     return sorted(least)
 
 
 def test_where_each_knob_breaks_each_method() -> None:
-    by_knob, _ = article_tables("nice-layers")
+    (by_knob,) = article_tables("nice-layers")
     for line, knob in zip(by_knob[1:], KNOBS, strict=True):
         cells = [line[2], *line[4:]]
         for cell, method in zip(cells, METHODS, strict=True):
@@ -75,7 +73,6 @@ def a_parameter(least: list[float], heads: int) -> tuple[float, float, float]:
 
     The middle two are averaged by their logarithms. The ends hold the median of all layers with 1 - 2^-5.
     """
-    assert len(least) == 6
     counts = (least[0], math.sqrt(least[2] * least[3]), least[5])
     low, middle, high = (count / (heads * DIM) for count in counts)
     return low, middle, high
@@ -83,14 +80,13 @@ def a_parameter(least: list[float], heads: int) -> tuple[float, float, float]:
 
 def test_the_numbers_of_the_title() -> None:
     numbers = summary("nice-layers")["numbers"]
-    assert numbers["sixteen"] == enough("search", 16, 2)[-1]
+    assert numbers["sixteen"] == enough(16)[-1]
     assert numbers["sixteen_ratio"] == pytest.approx(numbers["sixteen"] / (16 * DIM))
     trials = rows("nice-layers", solver_kind="search", params_heads="16")
     solved = {int(row["budget.samples"]) for row in trials if row["status"] == "solved"}
     assert numbers["sixteen_missed"] == max({int(row["budget.samples"]) for row in trials} - solved)
-    many = [a_parameter(enough("search", heads, 2), heads) for heads in (8, 12, 16)]
+    many = [a_parameter(enough(heads), heads) for heads in (8, 12, 16)]
     assert numbers["many"] == {"low": min(low for low, _, _ in many), "high": max(high for *_, high in many)}
-    assert numbers["four"] == enough("phases", 4, 2)[-1]
     broken = {knob: breaking(knob, "phases")[LAYERS // 2] for knob in KNOBS}
     assert (numbers["spread"], numbers["sum"]) == (broken["scale"], broken["sum_w"])
     assert numbers["breaking"] == sum(value != math.inf for value in broken.values())

@@ -5,7 +5,6 @@ From the top: the grid, the trials, the numbers of the article, its tables and i
 
 from math import ceil, inf
 from pathlib import Path
-from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -53,42 +52,23 @@ METHODS = {
 }
 
 DIM = 16
-PHASE_CELLS = ((1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (2, 3), (3, 3), (2, 4))  # (heads, tokens)
-PHASE_SIZES = (1000, 3162, 10_000, 31_623, 100_000)
-ROUND_CELLS = ((1, 2), (2, 2), (4, 2), (8, 2), (2, 3), (4, 3), (2, 4))
-ROUND_RATIOS = (3.0, 4.0, 6.0, 9.0, 13.0)  # examples over the counting floor
-# Local search. Far below what it needs, a search of many heads takes long and finds nothing.
+# Examples over the counting floor, by heads. Far below its need, a search of many heads is long and finds nothing.
 FINE, COARSE = (1.05, 1.1, 1.25, 1.5, 1.75, 2.0, 3.0), (1.25, 1.5, 1.75, 2.0, 3.0)
-SEARCH_RATIOS = {**dict.fromkeys((1, 2, 3, 4, 6, 8), FINE), **dict.fromkeys((12, 16), COARSE)}  # by heads
+SEARCH_RATIOS = {**dict.fromkeys((1, 2, 3, 4, 6, 8), FINE), **dict.fromkeys((12, 16), COARSE)}
 MANY = 8  # heads from which on the number of parameters decides, and no longer the scores of one head
-# The race of phase 6b from the end of phase 6 against phase 6b from one random start, with equal rounds.
-RACE_DIM, RACE_EXAMPLES = 10, 10_000
-RACE_CELLS = tuple((m, k) for k in (2, 3) for m in (1, 2, 3, 4))  # (heads, tokens)
-RACE_LAYERS = {"sign": 12, "gaussian": 4}  # by the law of the inputs
-STARTS = ("phases", "random")
-EARLY = 5  # rounds after which the starts are compared
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every knob at every value, and phases, rounds and local search at growing numbers of examples."""
+    """Return every knob at every value, and local search at growing numbers of examples."""
     if quick:
-        knobs = [turned(name, KNOBS[name][1][-1], 0) for name in ("coherence", "sum_w")]
-        counted = [sized(kind, 2, 2, 4.0, 0) for kind in ("rounds", "search")]
-        return [*knobs, phased(2, 2, 3162, 0), *counted, *(raced(2, 2, "sign", start, 0) for start in STARTS)]
+        return [
+            *(turned(name, KNOBS[name][1][-1], 0) for name in ("coherence", "sum_w")),
+            searched(2, 4.0, 0),
+        ]
     values = [("scale", 2.0), *((name, value) for name, (_, values) in KNOBS.items() for value in values)]
-    searches = [(m, ratio) for m, ratios in SEARCH_RATIOS.items() for ratio in ratios]
-    races = [(inputs, start, r) for inputs, n in RACE_LAYERS.items() for start in STARTS for r in range(n)]
     return [
         *(turned(name, value, r) for name, value in values for r in range(TURNED_LAYERS)),
-        *(phased(m, k, n, r) for m, k in PHASE_CELLS for n in PHASE_SIZES for r in range(3)),
-        *(
-            sized("rounds", m, k, ratio, r)
-            for m, k in ROUND_CELLS
-            for ratio in ROUND_RATIOS
-            for r in range(3)
-        ),
-        *(sized("search", m, 2, ratio, r) for m, ratio in searches for r in range(6)),
-        *(raced(m, k, *race) for m, k in RACE_CELLS for race in races),
+        *(searched(m, ratio, r) for m, ratios in SEARCH_RATIOS.items() for ratio in ratios for r in range(6)),
     ]
 
 
@@ -98,57 +78,49 @@ def turned(knob: str, value: float, repetition: int) -> Task:
     return Task("nondegenerate", params, solver, {"samples": TURNED_EXAMPLES}, repetition)
 
 
-def phased(heads: int, tokens: int, examples: int, repetition: int) -> Task:
-    """Return a trial of phases 1 to 6."""
-    params = {"dim": DIM, "tokens": tokens, "heads": heads, "scale": 2.0}
-    return Task("nondegenerate", params, {"kind": "phases"}, {"samples": examples}, repetition)
-
-
-def sized(kind: str, heads: int, tokens: int, ratio: float, repetition: int) -> Task:
-    """Return a trial of phase 6b, or of local search, with `ratio` times as many examples as unknowns ask for."""
-    params = {"dim": DIM, "tokens": tokens, "heads": heads, "scale": 2.0}
-    examples = ceil(ratio * counting_floor(heads, tokens, DIM))
-    return Task("nondegenerate", params, {"kind": kind, "ratio": ratio}, {"samples": examples}, repetition)
-
-
-def raced(heads: int, tokens: int, inputs: str, start: str, repetition: int) -> Task:
-    """Return a trial of phase 6b from a start."""
-    params = {"dim": RACE_DIM, "tokens": tokens, "heads": heads, "scale": 2.0, "inputs": inputs}
-    solver = {"kind": "race", "start": start}
-    return Task("nondegenerate", params, solver, {"samples": RACE_EXAMPLES}, repetition)
+def searched(heads: int, ratio: float, repetition: int) -> Task:
+    """Return a trial of local search with `ratio` times as many examples of two tokens as unknowns ask for."""
+    params = {"dim": DIM, "tokens": 2, "heads": heads, "scale": 2.0}
+    examples = ceil(ratio * counting_floor(heads, 2, DIM))
+    return Task(
+        "nondegenerate", params, {"kind": "search", "ratio": ratio}, {"samples": examples}, repetition
+    )
 
 
 def seconds(task: Task) -> float:
     """Return the predicted seconds of a trial."""
-    m, k, count = task.params["heads"], task.params["tokens"], task.budget["samples"]
-    predicted = {
-        "knob": 2.0,
-        "phases": 0.2 + 0.1 * m + count * (5e-6 if k == 2 else 1.5e-5),
-        "rounds": 0.3 + 2e-3 * m * count * (k - 1),
-        "race": 0.5 + 0.1 * m * (k - 1) ** 2,
-        "search": 0.1 + 0.02 * m**2,
-    }
-    return float(predicted[task.solver["kind"]])
+    return 2.0 if task.solver["kind"] == "knob" else 0.1 + 0.02 * float(task.params["heads"]) ** 2
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Return the errors of one trial; those that compare learners share layer and examples.
+    """Return the errors of one trial; a method that has no start is left out.
 
-    >>> outcome = trial(sized("search", 1, 2, 4.0, 0), 0, 60.0)
+    >>> outcome = trial(searched(1, 4.0, 0), 0, 60.0)
     >>> outcome.status, outcome.detail["search_head"] < HEADS_RIGHT
     ('solved', True)
     """
-    kind, given = task.solver["kind"], given_in(task, root)
-    began = process_time()
-    errors = measured(kind, task.solver.get("start"), given)
-    spent = process_time() - began
+    from learner.provable import heads
+
+    given = given_in(task, root)
+    if task.solver["kind"] == "search":
+        errors = by_search(given)
+        wanted, bound = errors["search_head"], HEADS_RIGHT
+    else:
+        m, (_, tokens, dim) = given.instance.heads, given.X.shape
+        few = given.first(heads.rows_wanted(m, tokens, dim))
+        phases, errors = by_phases(given)
+        starts = {"rounds": phases, "random_rounds": heads.random_start(m, dim, given.rng)}
+        for name, theta in starts.items():
+            if theta is not None:
+                end = heads.run(few.X, few.Y, theta, TURNED_ROUNDS)
+                errors |= given.errors(name, end.theta, end.w)
+        errors |= by_search(few)
+        wanted, bound = errors["phases"], LEARNED
     detail = {
         name: float(f"{value:.4g}") if isinstance(value, float) else value for name, value in errors.items()
     }
-    by_heads = kind in ("rounds", "search", "race")  # these succeed if every head is right
-    wanted, bound = (detail.get(f"{kind}_head"), HEADS_RIGHT) if by_heads else (detail["phases"], LEARNED)
     status = "refused" if wanted is None else "solved" if wanted <= bound else "wrong"
-    return Outcome(status, len(given.X), detail, seconds=spent)
+    return Outcome(status, len(given.X), detail)
 
 
 class Given(NamedTuple):
@@ -184,43 +156,6 @@ def given_in(task: Task, root: int) -> Given:
     data = instance.examples(int(task.budget["samples"]), same.seed(root, "examples"))
     rng = np.random.default_rng(task.seed(root, "solver"))
     return Given(instance, data.X.astype(np.float64), data.Y, judged, rng)
-
-
-def measured(kind: str, start: str | None, given: Given) -> dict[str, Any]:
-    """Return the errors of the methods of a kind of trial; a method that has no start is left out.
-
-    A race says after how many rounds it was `near`, a relative residual of at most .1 on its own examples, and how many
-    it took. If the phases refuse, nothing is run from their end.
-    """
-    from learner.provable import heads
-
-    m, (_, tokens, dim) = given.instance.heads, given.X.shape
-    few = given.first(heads.rows_wanted(m, tokens, dim))
-    if kind == "phases":
-        return by_phases(given)[1]
-    if kind == "search":
-        return by_search(given)
-    if kind == "rounds":
-        end = heads.run(given.X, given.Y, heads.random_start(m, dim, given.rng), heads.ROUNDS)
-        return given.errors("rounds", end.theta, end.w)
-    if kind == "knob":
-        phases, errors = by_phases(given)
-        starts = {"rounds": phases, "random_rounds": heads.random_start(m, dim, given.rng)}
-        for name, theta in starts.items():
-            if theta is not None:
-                end = heads.run(few.X, few.Y, theta, TURNED_ROUNDS)
-                errors |= given.errors(name, end.theta, end.w)
-        return errors | by_search(few)
-    theta, errors = heads.random_start(m, dim, given.rng), {}
-    if start == "phases":
-        phases, errors = by_phases(given)
-        if phases is None:
-            return errors
-        theta = phases
-    end = heads.run(few.X, few.Y, theta, heads.ROUNDS)
-    near = [number for number, residual in enumerate(end.residuals) if residual <= LEARNED]
-    rounds = {"near": near[0] if near else None, "taken": len(end.residuals) - 1}
-    return errors | given.errors("race", end.theta, end.w) | rounds
 
 
 def by_phases(given: Given) -> tuple[Array | None, dict[str, Any]]:
@@ -271,11 +206,10 @@ def span_of(first: list[float]) -> str:
     return middle if low == high else f"{middle} [{low}, {high}]"
 
 
-def enough(rows: "DataFrame", heads: int, tokens: int, kind: str) -> list[float]:
-    """Return, layer by layer, the least examples from which on all trials of a kind succeed; infinite if none do."""
-    chosen = rows[(rows.kind == kind) & (rows.heads == heads) & (rows.tokens == tokens)]
+def enough(rows: "DataFrame", heads: int) -> list[float]:
+    """Return, layer by layer, the least examples from which on local search finds every head; infinite if none do."""
     least = []
-    for _, layer in chosen.groupby("repetition"):
+    for _, layer in rows[(rows.kind == "search") & (rows.heads == heads)].groupby("repetition"):
         missed = layer[layer.status != "solved"].samples.max()
         later = layer.samples[~(layer.samples <= missed)]
         least.append(float(later.min()) if len(later) else inf)
@@ -288,16 +222,13 @@ def needed_a_parameter(rows: "DataFrame", heads: int) -> tuple[float, float, flo
     The rule, fixed before the run, is the median of the examples that were enough, with `median_interval`. A layer that
     is missed with the most examples tried counts as one that needs more than these.
     """
-    least = enough(rows, heads, 2, "search")
+    least = enough(rows, heads)
     missed = [count == inf for count in least]
     most = float(rows[(rows.kind == "search") & (rows.heads == heads)].samples.max())
     counts = [min(count, most) for count in least]
     low, high, _ = median_interval(counts, missed)
-    return (
-        per_parameter(heads, median(counts, missed).value),
-        per_parameter(heads, low),
-        per_parameter(heads, high),
-    )
+    middle, low, high = (per_parameter(heads, n) for n in (median(counts, missed).value, low, high))
+    return middle, low, high
 
 
 def per_parameter(heads: int, examples: float) -> float:
@@ -312,16 +243,11 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     sixteen = rows[(rows.kind == "search") & (rows.heads == 16)]
     solved = (sixteen.status == "solved").groupby(sixteen.samples).sum()
     many = [needed_a_parameter(rows, m) for m in SEARCH_RATIOS if m >= MANY]
-    search, phases = enough(rows, 16, 2, "search"), enough(rows, 4, 2, "phases")
+    found = enough(rows, 16)[-1]
     broken = {knob: breaking(rows, knob, "phases")[TURNED_LAYERS // 2] for knob in KNOBS}
-    race = rows[rows.kind == "race"]
-    signs = race[race.inputs == "sign"]
-    learned = (race.status == "solved").groupby(race.start).sum()
-    early = (signs.near <= EARLY).groupby(signs.start).sum()
     return {
-        "sixteen": int(search[-1]),
-        "sixteen_ratio": round(per_parameter(16, search[-1]), 2),
-        "four": int(phases[-1]),
+        "sixteen": int(found),
+        "sixteen_ratio": round(per_parameter(16, found), 2),
         "spread": broken["scale"],
         "sum": broken["sum_w"],
         "breaking": sum(value != inf for value in broken.values()),
@@ -335,50 +261,23 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "sixteen_missed": int(solved[solved == 0].index.max()),
         "many": {"low": min(low for _, low, _ in many), "high": max(high for *_, high in many)},
         "from": MANY,
-        "race": {
-            "early": {
-                "rounds": EARLY,
-                "layers": len(signs) // 2,
-                **{start: int(early[start]) for start in STARTS},
-            },
-            "found": {start: int(learned[start]) for start in STARTS},
-            "layers": len(race) // 2,
-            "dim": RACE_DIM,
-            **RACE_LAYERS,
-        },
         "plain": float(f"{plain.phases.median():.1g}"),
         "examples": TURNED_EXAMPLES,
-        "most": PHASE_SIZES[-1],
-        "trials": len(rows),
     }
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return where each knob breaks each method, and how many examples each needs."""
+    """Return where each knob breaks each method."""
     import pandas as pd
 
-    by_knob, needed = [], []
+    by_knob = []
     for knob, (title, values) in KNOBS.items():
         spans = {title: span_of(breaking(rows, knob, method)) for method, title in METHODS.items()}
         missed = rows[(rows.knob == knob) & ~(rows.phases <= LEARNED)].broken
         first = "" if missed.empty else str(missed.mode()[0])
         line = {"condition": title, "tried": f"{values[0]:g} to {values[-1]:g}"}
         by_knob.append({**line, "phases 1 to 6": spans.pop("phases 1 to 6"), "first": first, **spans})
-    for m, k in [*((m, 2) for m in (1, 2, 3, 4, 5, 6, 8, 12, 16)), (2, 3), (3, 3), (4, 3), (2, 4)]:
-        kinds = {"phases 1 to 6": "phases", "6b, random start": "rounds", "local search": "search"}
-        counts = {title: span_of_examples(enough(rows, m, k, kind)) for title, kind in kinds.items()}
-        searched = enough(rows, m, k, "search")
-        share = "{:.1f} [{:.1f}, {:.1f}]".format(*needed_a_parameter(rows, m)) if searched else "–"
-        needed.append({"heads": m, "tokens": k, **counts, "numbers a parameter": share})
-    return {"by_knob": pd.DataFrame(by_knob), "needed": pd.DataFrame(needed)}
-
-
-def span_of_examples(least: list[float]) -> str:
-    """Return the least and the most examples over layers, with a dash where nothing was tried."""
-    if not least:
-        return "–"
-    low, high = ("more than tried" if value == inf else f"{value:,.0f}" for value in (least[0], least[-1]))
-    return low if low == high else f"{low} to {high}"
+    return {"by_knob": pd.DataFrame(by_knob)}
 
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
@@ -425,7 +324,6 @@ STUDY = Study(
     seconds,
     trial,
     guard=600.0,
-    timed=True,
     numbers=numbers,
     tables=tables,
     figures=figures,
