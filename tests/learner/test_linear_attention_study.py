@@ -7,7 +7,7 @@ from hardness.engine.store import Row
 from hardness.engine.task import Task
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features
-from learner.studies.linear_attention import AUTOMATA, HEAD, STUDY, automata_of, even_part, prefixes
+from learner.studies.linear_attention import AUTOMATA, HEAD, STUDY, automata_of, prefixes
 
 
 def test_tasks_are_distinct() -> None:
@@ -35,24 +35,6 @@ def test_below_the_features_nothing_is_exact_and_beyond_everything() -> None:
             )
             assert (outcome.status, outcome.detail["rank"]) == (status, min(count, 40))
             assert outcome.detail["identifiable"] == (status == "solved")
-
-
-def test_no_linear_attention_has_a_covariance_with_the_even_part() -> None:
-    """Features change sign with the tokens and the even part does not, so the best layer is the head itself."""
-    X, direction = prefixes(200, 4, np.random.default_rng(0)), np.array([0.6, 0.0, 0.8, 0.0])
-    assert np.allclose(features(X), -features(-X))
-    assert np.array_equal(even_part(X, direction), even_part(-X, direction))
-
-
-def test_the_regret_falls_with_the_rows_and_half_of_the_variance_stays() -> None:
-    ends = [
-        STUDY.trial(Task(HEAD, {"dim": 4}, {"method": "agnostic"}, {"samples": count}, 0), 0, 60.0)
-        for count in (40, 640, 10_240)
-    ]
-    assert [end.status for end in ends] == ["wrong", "wrong", "solved"]
-    regrets = [end.detail["regret"] for end in ends]
-    assert regrets[0] > 10 * regrets[1] > 100 * regrets[2]
-    assert 0.4 < ends[2].detail["least"] < 0.6
 
 
 def test_certified_steps_are_right_in_every_row_and_counted() -> None:

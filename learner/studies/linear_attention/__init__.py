@@ -1,6 +1,6 @@
 """The study `linear-attention`: what Yau et al. (arXiv 2410.10101) claim of linear attention and regression.
 
-From the top: the grid, the trials (one random head, automata), the numbers of the article, its table and its figures.
+From the top: the grid, the trials (one random head, automata), the numbers of the article, and its figure.
 """
 
 from pathlib import Path
@@ -15,7 +15,6 @@ from hardness.engine.task import Task
 from hardness.evaluation.solver import plain
 from hardness.report import plots
 from hardness.scores import EXACT
-from hardness.statistics import Mean, mean, slope
 from learner.base import Array
 
 if TYPE_CHECKING:
@@ -26,14 +25,11 @@ HEAD, AUTOMATA = "linear-attention", "automata"  # families of tasks
 LENGTH = 100  # tokens of a sequence
 RATIOS = (0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0, 4.0, 16.0)  # rows to features
 FEW = (0.5, 1.0, 1.25, 2.0)  # the same at d = 16, where a regression takes a quarter of a minute
-# Rows to features, by d, where labels are no head's
-AGNOSTIC = {4: (0.5, 1.0, 4.0, 16.0, 64.0, 256.0), 8: (0.5, 1.0, 4.0, 16.0, 64.0)}
 AUTOMATON_SIZES = ((2, 2), (3, 2), (4, 2), (4, 4), (6, 3))  # states and letters
 AUTOMATON_RATIOS = (0.5, 0.75, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0)  # rows to the rank of the span
 FRESH = 2000  # sequences to judge on
 NOISE = 0.1  # of the standard deviation of the labels
 UNSEEN, WORD = 200, 20  # automata, and letters of their words
-REGRET = 0.05  # squared error beyond that of the best head, over the variance of the labels, of a solved run
 TINY, TINY_ERROR = 1e-12, 1e-24  # distances and squared errors below these are recorded as these
 EXACT_ERROR = EXACT.threshold**2  # the squared error of a solved run
 States = NDArray[np.intp]
@@ -43,20 +39,16 @@ def tasks(quick: bool) -> list[Task]:
     """Return regressions from too few rows to more than enough of each."""
     from learner.linear.features import feature_count
 
-    heads: list[tuple[int, str, int]] = []
+    planned, solver = [], {"method": "regression"}
     for d in (2, 4, 8) if quick else (2, 4, 8, 16):
-        rows = {round(ratio * feature_count(d)) for ratio in (RATIOS if d < 16 else FEW)}
-        heads += [(d, "regression", n) for n in sorted(rows) if n >= 10]
-    for d in (4,) if quick else AGNOSTIC:
-        heads += [(d, "agnostic", round(ratio * feature_count(d))) for ratio in AGNOSTIC[d]]
-    planned = [
-        Task(HEAD, {"dim": d}, {"method": method}, {"samples": n}, r)
-        for d, method, n in heads
-        for r in range(3 if quick else 4 if d == 16 else 10)
-    ]
+        counts = sorted({round(ratio * feature_count(d)) for ratio in (RATIOS if d < 16 else FEW)})
+        runs = range(3 if quick else 4 if d == 16 else 10)
+        planned += [
+            Task(HEAD, {"dim": d}, solver, {"samples": n}, r) for n in counts if n >= 10 for r in runs
+        ]
     for Q, A in AUTOMATON_SIZES[: 4 if quick else 5]:
         for n in sorted({max(10, round(ratio * span_rank(Q, A))) for ratio in AUTOMATON_RATIOS}):
-            size, solver = {"states": Q, "letters": A}, {"method": "regression"}
+            size = {"states": Q, "letters": A}
             planned += [Task(AUTOMATA, size, solver, {"samples": n}, r) for r in range(8 if quick else 20)]
     return planned
 
@@ -88,8 +80,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 def head_trial(task: Task, root: int) -> Outcome:
     """Learn one random head without and with noise on the labels; return relative squared errors on fresh sequences.
 
-    `solved` is a relative error of 1e-6 (squared, 1e-12) without noise. By method `agnostic` the labels are those of
-    `agnostic_trial`.
+    `solved` is a relative error of 1e-6 (squared, 1e-12) without noise.
     """
     from learner.linear.features import attention, parameters
     from learner.linear.regressor import LinearAttention  # it takes a second to import
@@ -99,9 +90,6 @@ def head_trial(task: Task, root: int) -> Outcome:
     V, Q, fresh = rng.normal(size=(1, 1, d)), rng.normal(size=(1, d, d)), prefixes(FRESH, d, rng)
     truth, p, X = attention(V, Q, fresh), parameters(V, Q), prefixes(n, d, rng)
     clean = attention(V, Q, X)
-    if task.solver["method"] == "agnostic":
-        direction = rng.normal(size=d)
-        return agnostic_trial((X, clean), (fresh, truth), direction / np.linalg.norm(direction))
     noisy = clean + NOISE * clean.std() * rng.normal(size=clean.shape)
     learner = LinearAttention(query=-1, random_state=0).fit(X, np.concatenate([clean, noisy], axis=1))
     errors = np.mean((learner.predict(fresh) - truth) ** 2, axis=0) / truth.var()
@@ -133,32 +121,6 @@ def prefixes(count: int, dim: int, rng: np.random.Generator) -> Array:
     end, place = np.ogrid[:LENGTH, :LENGTH]
     at = place - (LENGTH - 1 - end)  # the token in a place of the prefix that ends at `end`
     return np.where(at[:, :, None] >= 0, Z[:, np.maximum(at, 0)], 0.0).reshape(-1, LENGTH, dim)[:count]
-
-
-def agnostic_trial(seen: tuple[Array, Array], judged: tuple[Array, Array], direction: Array) -> Outcome:
-    """Learn a head from labels of which an even function of the query makes half of the variance; return the regret.
-
-    Linear attention is odd in its tokens and the law of the tokens is even, so that no linear attention, of any number
-    of heads, has a covariance with that function. The head itself is the best one, and the regret is the mean square
-    of how far the fit is from it. It is given over the variance of the labels. `seen` and `judged` are tokens
-    (n, length, d) and the outputs of the head (n, 1).
-    """
-    from learner.linear.regressor import LinearAttention
-
-    (X, clean), (fresh, truth) = seen, judged
-    scale = float(clean.std())
-    learner = LinearAttention(query=-1, random_state=0).fit(X, clean + scale * even_part(X, direction))
-    labels = truth + scale * even_part(fresh, direction)
-    regret = float(np.mean((learner.predict(fresh) - truth) ** 2) / labels.var())
-    least = float(np.mean((labels - truth) ** 2) / labels.var())
-    status = "solved" if regret <= REGRET else "wrong"
-    return Outcome(status, len(X), plain({"regret": measured(regret), "least": measured(least)}))
-
-
-def even_part(X: Array, direction: Array) -> Array:
-    """Return (⟨direction, query⟩² − its mean) over its standard deviation, (n, 1); the query is a normal last token."""
-    squares = (X[:, -1] @ direction) ** 2 * LENGTH ** (2 / 3)
-    return np.asarray((squares - 1) / 2**0.5)[:, None]
 
 
 def automata_trial(task: Task, root: int) -> Outcome:
@@ -231,12 +193,9 @@ def execute(model: Any, automata: States, words: States) -> dict[str, float | No
     }
 
 
-SETTLED = 16  # rows over features from which on a rate is read off
-
-
-def heads_of(rows: "DataFrame", method: str) -> "DataFrame":
+def heads_of(rows: "DataFrame") -> "DataFrame":
     """Return the runs on one random head, with rows over features."""
-    part = rows[(rows.family == HEAD) & (rows.method == method)]
+    part = rows[rows.family == HEAD]
     return part.assign(ratio=part.samples / (part.dim**2 * (part.dim + 1) / 2))
 
 
@@ -256,22 +215,13 @@ def automata_of(rows: "DataFrame") -> "DataFrame":
     )
 
 
-def geometric(values: Any) -> Mean:
-    """Return the geometric mean with its 95 % interval."""
-    return mean([float(value) for value in values], logarithmic=True)
-
-
-def rate(agnostic: "DataFrame", dim: int) -> Mean | None:
-    """Return the exponent of the rows in the regret, from `SETTLED` times as many rows as features on."""
-    runs = agnostic[(agnostic.dim == dim) & (agnostic.ratio >= SETTLED)]
-    return slope(list(zip(runs.ratio, runs.regret, strict=True)))
-
-
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
-    fits, runs, agnostic = heads_of(rows, "regression"), automata_of(rows), heads_of(rows, "agnostic")
+    from scipy.stats import gmean
+
+    fits, runs = heads_of(rows), automata_of(rows)
     full, exact = fits.identifiable.astype(bool), fits.error <= EXACT_ERROR
-    noisy = fits.groupby(["dim", "ratio"]).noisy.agg(lambda errors: geometric(errors).value)
+    noisy = fits.groupby(["dim", "ratio"]).noisy.agg(gmean)
     peaks = [int(d) for d, errors in noisy.groupby("dim") if errors.idxmax()[1] == 1]
     at_rank = runs[runs.ratio == 1].groupby(["states", "letters"])[["certified", "lucky"]].mean()
     shares = runs.groupby(["states", "letters", "ratio"]).perfect.mean()
@@ -287,7 +237,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "right": int(runs.right.sum()),
             "certified": [round(100 * value) for value in (at_rank.certified.min(), at_rank.certified.max())],
             "others": [round(100 * value, 1) for value in (at_rank.lucky.min(), at_rank.lucky.max())],
-            "least": [round(value, 1) for value in (least.min(), least.max())],
+            "enough": round(least.max(), 1),
             "tested": UNSEEN,
             "letters": WORD,
         },
@@ -295,46 +245,26 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "least": int(fits.groupby(["dim", "samples"]).size().min()),
             "automata": int(runs.groupby(["states", "letters", "samples"]).size().max()),
         },
-        "agnostic": {
-            "share": round(100 * float(agnostic[agnostic.ratio == max(AGNOSTIC[4])].least.mean())),
-            "rate": {dim: str(rate(agnostic, dim)) for dim in AGNOSTIC},
-            "from": SETTLED,
-        },
         "fresh": FRESH,
         "noise": NOISE,
     }
 
 
-def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the regret by rows."""
-    agnostic = heads_of(rows, "agnostic")
-    regrets = agnostic.groupby(["ratio", "dim"]).regret.agg(lambda runs: str(geometric(runs))).unstack("dim")
-    regrets = regrets.fillna("–").rename(columns="regret at d = {}".format)
-    return {"by_rows": regrets.rename_axis("rows over features").reset_index()}
-
-
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return errors against rows, without and with noise, and what is certified of automata."""
-    return {"recovery": recovery(heads_of(rows, "regression")), "execution": execution(automata_of(rows))}
+    """Return the errors of heads against rows over features, without and with noise on the labels."""
+    from scipy.stats import gmean
 
-
-def recovery(fits: "DataFrame") -> "Figure":
-    """Draw the errors of heads against rows over features, without and with noise on the labels."""
     figure, (clean, noisy) = plots.panels(1, 2, height=3.2)
     ends = []
-    for d, part in fits.groupby("dim"):
-        exact, errors = (part.groupby("ratio")[column] for column in ("error", "noisy"))
-        means = exact.agg(lambda values: geometric(values).value)
-        (line,) = clean.plot(means.index, means)
-        for ratio in means.index[exact.min() <= TINY_ERROR]:
-            plots.bound(clean, ratio, means[ratio], line.get_color(), "below")
-        means = errors.agg(lambda values: geometric(values).value)
-        (line,) = noisy.plot(means.index, means)
-        if means.index[-1] == RATIOS[-1]:
-            ends.append((line, f"d = {d}"))
-        else:
-            where, color = {"textcoords": "offset points"}, line.get_color()
-            noisy.annotate(f"d = {d}", (1, means[1]), (5, 0), color=color, **where)
+    for d, part in heads_of(rows).groupby("dim"):
+        by_ratio = part[["ratio", "error", "noisy"]].astype(float).groupby("ratio")
+        means = by_ratio.agg(gmean)
+        (line,) = clean.plot(means.index, means.error)
+        for ratio in means.index[by_ratio.error.min() <= TINY_ERROR]:
+            plots.bound(clean, ratio, means.error[ratio], line.get_color(), "below")
+        ends.append((noisy.plot(means.index, means.noisy)[0], f"d = {d}"))
+    line, label = ends.pop()  # of the largest d, which ends early
+    noisy.annotate(label, (1, means.noisy[1]), (5, 0), textcoords="offset points", color=line.get_color())
     clean.text(1.4, 1e-18, "d = 2, 4, 8, 16:\nnothing but rounding", color="0.2")
     clean.set(title="exact labels", ylabel="squared error / variance", ylim=(1e-27, 10))
     noisy.set(title="noisy labels", ylim=(3e-4, 2e4))
@@ -344,21 +274,7 @@ def recovery(fits: "DataFrame") -> "Figure":
         axis.set_xticks([0.5, 1, 2, 4, 16], ["½", "1", "2", "4", "16"])
         axis.minorticks_off()
     plots.label_ends(noisy, ends)
-    return figure
-
-
-def execution(runs: "DataFrame") -> "Figure":
-    """Draw the shares certified; the smallest and the largest size have a label, the others lie between."""
-    figure, axis = plots.panels(height=2.8)
-    curves = runs.groupby(["states", "letters", "ratio"]).certified.mean()
-    places = {AUTOMATON_SIZES[0]: (1.55, 0.85), AUTOMATON_SIZES[-1]: (1.12, 1.03)}
-    for (Q, A), curve in curves.groupby(["states", "letters"]):
-        (line,) = axis.plot(curve.index.get_level_values("ratio"), curve)
-        if (Q, A) in places:
-            axis.text(*places[Q, A], f"{Q} states", color=line.get_color())
-    axis.axvline(1, color="0.4", linewidth=0.8)
-    axis.set(xlabel="rows over rank", ylabel="share of steps certified", ylim=(-0.05, 1.12))
-    return figure
+    return {"recovery": figure}
 
 
 STUDY = Study(
@@ -369,7 +285,6 @@ STUDY = Study(
     trial,
     guard=600.0,
     numbers=numbers,
-    tables=tables,
     figures=figures,
     page=Path(__file__).with_name("page.md"),
 )
