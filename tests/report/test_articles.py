@@ -133,5 +133,5 @@ def test_a_committed_folder_gets_its_article_and_a_store_the_dashboard(tmp_path:
     assert (tmp_path / "committed" / "errors.pdf").read_bytes().startswith(b"%PDF")
     rows.merge([REPORTS / "random-features"], tmp_path / "run" / "rows.db")
     line, path = catalog.report(tmp_path / "run")
-    assert (line, path.name) == ("random-features: 310 of 310 trials ended (310 solved)", "index.html")
+    assert (line, path.name) == ("random-features: 135 of 135 trials ended (135 solved)", "index.html")
     assert (tmp_path / "run" / "rows.csv").read_bytes() == (REPORTS / "random-features/rows.csv").read_bytes()

@@ -3,7 +3,6 @@
 From the top: the grid, the trial, the numbers of the article, its tables and its figures.
 """
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -27,45 +26,29 @@ if TYPE_CHECKING:
 DIM = KEYS = 16
 HEADS, MOST, FRESH = 1000, 4096, 1500
 COUNTS, QUICK_COUNTS = (64, 128, 256, 512, 1024, 2048, MOST), (64, 256, 1024)
-SIZES, QUICK_SIZES = (62, 250, 4000), (250,)  # heads, at AT examples
-AT = 1024
 TARGETS = ("f1", "f2", "f4", "g11", "g21", "g31", "g41")
-PLAIN, BARE, BIAS = "RFA", "RFA without constant", 8.0
-BIASED, RIVAL, FEW_NEURONS = f"RFA biased {BIAS:g}:1", "RFMLP, as many trained", "RFMLP, as many neurons"
-MODELS: Mapping[str, Mapping[str, Any]] = {
-    PLAIN: {},
-    "RFA biased 4:1": {"bias": 4.0},
-    BIASED: {"bias": BIAS},
-    BARE: {"augment": False},
-    "RFA with softmax": {"activation": "softmax"},
-    RIVAL: {},
-    FEW_NEURONS: {},
-}
+PLAIN, BIASED, BIAS, RIVAL = "RFA", "RFA biased 8:1", 8.0, "RFMLP, as many trained"
+MODELS = (PLAIN, BIASED, RIVAL)
 PAIRS = "network on pairs"  # of query and key, averaged over the keys; as many trained weights
 CONTROLLED = 2048  # examples up to which it is tried
 Array = NDArray[np.float64]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every model at every number of examples, and few to infinitely many heads."""
-    counts, sizes = (QUICK_COUNTS, QUICK_SIZES) if quick else (COUNTS, SIZES)
-    cells = [(name, HEADS, n) for name in MODELS for n in counts]
-    cells += [(PAIRS, HEADS, n) for n in counts if n <= CONTROLLED]
-    cells += [(name, size, AT) for name in (PLAIN, BIASED) for size in sizes]
+    """Return every model at every number of examples."""
+    counts = QUICK_COUNTS if quick else COUNTS
+    cells = [(name, n) for name in (*MODELS, PAIRS) for n in counts if name != PAIRS or n <= CONTROLLED]
     return [
-        Task("key-averages", {"dim": DIM, "keys": KEYS}, {"model": name, "heads": heads}, {"samples": n}, r)
-        for name, heads, n in [*cells, (PLAIN, None, AT)]
+        Task("key-averages", {"dim": DIM, "keys": KEYS}, {"model": name, "heads": HEADS}, {"samples": n}, r)
+        for name, n in cells
         for r in range(3 if quick else 5)
     ]
 
 
 def seconds(task: Task) -> float:
     """Return the predicted seconds of a trial: Gram matrices, then Cholesky factors."""
-    n, heads = float(task.budget["samples"]), task.solver["heads"]
-    if heads is None:
-        return 6.0
-    pairs = 20 if task.solver["model"] == PAIRS else 1
-    return float(0.2 + 7e-11 * n * n * heads + 9e-11 * n**3 + 2e-7 * n * heads * pairs)
+    n, pairs = float(task.budget["samples"]), 20 if task.solver["model"] == PAIRS else 1
+    return 0.2 + 7e-11 * n * n * HEADS + 9e-11 * n**3 + 2e-7 * n * HEADS * pairs
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -98,17 +81,16 @@ def target(name: str, X: Array, b: Array) -> Array:
     return np.asarray(y.mean(axis=1) / y.mean(axis=1).std())
 
 
-def model(name: str, heads: int | None, random_state: int) -> "RidgeLearner":
+def model(name: str, heads: int, random_state: int) -> "RidgeLearner":
     """Return the learner called `name`, with as many trained weights as `heads` heads on tokens with a 1 have."""
     from learner.regression import RandomFeatureAttention, RandomFeatureMLP
     from learner.studies.random_features.pairs import RandomFeaturePairs
 
     if name in (PAIRS, RIVAL):
         network = RandomFeaturePairs if name == PAIRS else RandomFeatureMLP
-        return network((DIM + 1) * (heads or 0), random_state=random_state)
-    if name == FEW_NEURONS:
-        return RandomFeatureMLP(heads or 0, random_state=random_state)
-    return RandomFeatureAttention(heads, keys="others", random_state=random_state, **MODELS[name])
+        return network((DIM + 1) * heads, random_state=random_state)
+    bias = BIAS if name == BIASED else 0.0
+    return RandomFeatureAttention(heads, keys="others", random_state=random_state, bias=bias)
 
 
 def linear_error(name: str) -> Fraction:
@@ -141,13 +123,13 @@ def moment(power: int) -> Fraction:
 
 
 def errors(rows: "DataFrame") -> "DataFrame":
-    """Return the test errors, a line a target and run: target, model, heads, samples, repetition, error."""
+    """Return the test errors, a line a target and run: target, model, samples, repetition, error."""
     runs = rows.rename(columns={f"error.{name}": name for name in TARGETS})
-    return runs.melt(["model", "heads", "samples", "repetition"], list(TARGETS), "target", "error")
+    return runs.melt(["model", "samples", "repetition"], list(TARGETS), "target", "error")
 
 
 def error_of(table: "DataFrame", name: str, model: str, n: int = MOST) -> Mean:
-    """Return the mean error of a model with `HEADS` heads on a target after n examples, with its 95 % interval."""
+    """Return the mean error of a model on a target after n examples, with its 95 % interval."""
     return mean(_runs(table, name, model, n).tolist())
 
 
@@ -157,8 +139,8 @@ def gap(table: "DataFrame", name: str, n: int, other: tuple[str, int], model: st
 
 
 def _runs(table: "DataFrame", name: str, model: str, n: int) -> Any:
-    chosen = table[(table.target == name) & (table.model == model) & (table.heads == HEADS)]
-    return chosen[chosen.samples == n].set_index("repetition").error.sort_index()
+    chosen = table[(table.target == name) & (table.model == model) & (table.samples == n)]
+    return chosen.set_index("repetition").error.sort_index()
 
 
 def least_examples(table: "DataFrame", name: str) -> int:
@@ -171,12 +153,10 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
     table = errors(rows)
     enough = max(least_examples(table, name) for name in TARGETS)
-    bare = table[(table.model == BARE) & table.target.isin(["f2", "f4"])]
     beaten = {
         title: sum(error_of(table, name, model).side(float(linear_error(name))) == -1 for name in TARGETS)
         for title, model in (("attention", PLAIN), ("network", RIVAL), ("biased", BIASED))
     }
-    f1 = {"plain": PLAIN, "biased": BIASED, "network": RIVAL}
     alike = [gap(table, name, CONTROLLED, (PAIRS, CONTROLLED)).side(0.0) for name in TARGETS]
     return {
         "alike": {"examples": CONTROLLED, "better": alike.count(-1), "worse": alike.count(1)},
@@ -189,8 +169,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             for title, model in (("attention", PLAIN), ("network", RIVAL))
         },
         "beaten": beaten,
-        "bare": round(float(bare.error.min()), 2),
-        "f1": {title: float(f"{error_of(table, 'f1', model).value:.2g}") for title, model in f1.items()},
         "biased": {
             side: sum(
                 gap(table, name, n, (PLAIN, n), BIASED).side(0.0) == sign for name in TARGETS for n in COUNTS
@@ -206,7 +184,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return the errors on each target, and those of all models."""
+    """Return the errors on each target."""
     import pandas as pd
 
     table, by_target = errors(rows), []
@@ -220,11 +198,7 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
         }
         enough = f"{least_examples(table, name):,}" if network.value < 1 else "–"
         by_target.append({**line, "best linear": float(linear_error(name)), "enough": enough})
-    of_all = {model: [error_of(table, name, model).value for name in TARGETS] for model in MODELS}
-    by_model = (
-        pd.DataFrame.from_dict(of_all, "index", columns=list(TARGETS)).rename_axis("model").reset_index()
-    )
-    return {"by_target": pd.DataFrame(by_target), "by_model": by_model}
+    return {"by_target": pd.DataFrame(by_target)}
 
 
 def formula(name: str) -> str:
