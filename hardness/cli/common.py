@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hardness.instance import Instance
 
 # What makes no difference to the rows: left out where a page says which command made them.
-INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
+INCIDENTAL = ("out", "workers", "scheduler", "dry_run", "as_json")
 # Help in panels is for eyes alone
 MARKUP: Literal["markdown"] | None = "markdown" if sys.stdout.isatty() else None
 GUESSABLE = 2**60  # seeds below can be tried, all of them

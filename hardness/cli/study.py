@@ -72,7 +72,6 @@ class How:
     workers: Workers = None
     scheduler: Scheduler = None
     timeout: Timeout = None
-    retry: Annotated[bool, option("Run again what ended in error or was killed.", "--retry")] = False
     dry_run: DryRun = False
     as_json: Json = False
 
@@ -135,7 +134,7 @@ def run(
 ) -> None:
     """Run a study, or what is left of it, and write its dashboard.
 
-    What was run stays as it ended, crashes too, until --retry; after an edit of a plug-in its own trials run again.
+    What was run stays as it ended, crashes too: name another --out after an edit of a learner of yours.
     --learner, --attack and --strategy put one more of their kind on the grid, by module:Name or a registered name.
 
     Example: hardness study run random-features --quick --out /tmp/quick
@@ -188,11 +187,8 @@ def carry_out(
     from hardness.studies import catalog
 
     with Store(folder / STORE, about) as store:
-        if edited := store.plan(tasks):
-            talk(f"{edited} trials of plug-ins that were edited since will run again")
+        store.plan(tasks)
         store.made_by(command)
-        if how.retry:
-            talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
         ran = run_tasks(
             chosen,
             store,
@@ -260,7 +256,7 @@ def _ended(as_json: bool, verdict: str, table: "Table", folder: Path, ran: int, 
     payload = about | {"planned": len(table.rows), "ran": ran, "statuses": counts}
     emit(as_json, payload, [verdict, *lines, f"page: {page}"])
     if counts.get("error") or counts.get("killed"):
-        talk("trials ended in error or were killed: the dashboard has their reasons; --retry runs them again")
+        talk("trials ended in error or were killed: the dashboard has their reasons")
         raise typer.Exit(1)
 
 

@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 # What a cost is: queries or examples spent, of a solved run what solving took, of a censored one a bound from below.
 COLUMNS = ("identity", "family", "repetition", "status", "cost", "censored", "tuning", "seconds")
-PARTS = (
-    "params",
-    "solver",
-    "budget",
-    "detail",
-    "plugins",
-    "provenance",
-)  # of a row, where other values stand
-PREFIXED = ("plugins", "provenance")  # never under a bare name
+PARTS = ("params", "solver", "budget", "detail", "provenance")  # of a row, where other values stand
 Place = tuple[str, str]  # of a value: its part, "" for a column of `COLUMNS`, and its name
 
 
@@ -37,7 +29,7 @@ def frame(rows: Iterable[Row]) -> "pd.DataFrame":
     The columns of `COLUMNS` come first. Every other value has its bare name (`dim`, `learner`, `samples`), entries of
     a mapping are joined by a dot (`error.f1`), lists stay lists. Where one name stands in several places, a column of
     `COLUMNS` has it, then params, then solver, then budget, then detail; the others keep their place before it, in the
-    whole frame: beside a parameter `heads` the solver's is `solver.heads`. Plug-ins and provenance always do. Integers
+    whole frame: beside a parameter `heads` the solver's is `solver.heads`. Provenance always does. Integers
     stay integers beside missing values (`Int64`).
     """
     lines = [
@@ -47,7 +39,7 @@ def frame(rows: Iterable[Row]) -> "pd.DataFrame":
     order = ["", *PARTS]
     names: dict[Place, str] = {}
     for part, name in sorted(places, key=lambda place: order.index(place[0])):
-        bare = not part or (part not in PREFIXED and name not in {*COLUMNS, *names.values()})
+        bare = not part or (part != "provenance" and name not in {*COLUMNS, *names.values()})
         names[part, name] = name if bare else f"{part}.{name}"
     table = data_frame([{names[place]: value for place, value in line.items()} for line in lines])
     first = [name for name in COLUMNS if name in table]
@@ -63,7 +55,7 @@ def _places(row: Row) -> dict[Place, Any]:
         ("", name): getattr(task, name) for name in ("identity", "family", "repetition")
     }
     values["", "status"] = end.status if end else PLANNED
-    parts = {"params": task.params, "solver": task.solver, "budget": task.budget, "plugins": task.plugins}
+    parts = {"params": task.params, "solver": task.solver, "budget": task.budget}
     if end is not None:
         whole = end.cost is not None and float(end.cost).is_integer()
         values |= {("", "cost"): int(end.cost or 0) if whole else end.cost, ("", "seconds"): end.seconds}

@@ -1,12 +1,7 @@
-"""What plug-ins do to a grid: their fingerprints in its tasks, the parts of it that are asked for, what they add."""
+"""The part of a study's grid that is asked for, with learners, attacks, strategies and families of others on it."""
 
-import hashlib
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cache
-from importlib.machinery import PathFinder
-from pathlib import Path
 from typing import Any
 
 from hardness import families, registry
@@ -18,50 +13,6 @@ from hardness.io.texts import parse_value
 
 SOLVERS = ("learner", "attack", "strategy")
 OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are built in
-
-
-def fingerprint(module: str) -> str | None:
-    """Return a digest of the source of a plug-in's module, or of all of its package. Nothing is imported.
-
-    None for what is built in, whose rows carry the version, and where there is no source.
-    """
-    top = module.partition(".")[0]
-    if top in registry.PACKAGES:
-        return None
-    specs = (finder.find_spec(top, None) for finder in sys.meta_path)
-    spec = next(filter(None, specs), None) or PathFinder.find_spec(top, [""])
-    if spec is None:
-        return None
-    places = [Path(place) for place in spec.submodule_search_locations or ()]
-    files = sorted(file for place in places for file in place.rglob("*.py"))
-    files = files or [Path(spec.origin or "")]
-    whole = b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files if file.suffix == ".py")
-    return hashlib.sha256(whole).hexdigest()[:16] if whole else None
-
-
-def stamped(
-    tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None
-) -> list[Task]:
-    """Return the tasks with the fingerprints of the plug-ins that they name: an edit makes other tasks of these alone.
-
-    `known` holds fingerprints of what has no file; the trial of a plugged-in `study` is part of every task.
-    """
-    always = {}
-    if study:
-        run = getattr(study.trial, "func", study.trial)  # what a functools.partial holds
-        if made := fingerprint(run.__module__):
-            always = {f"study {study.name}": made}
-
-    @cache
-    def of(kind: str, name: str) -> str | None:
-        digest = None if registry.is_builtin(kind, name) else fingerprint(registry.module_of(kind, name))
-        return (known or {}).get(name, digest)
-
-    def stamp(task: Task) -> Task:
-        digests = always | {name: made for kind, name in named_in(task) if (made := of(kind, name))}
-        return replace(task, plugins=digests) if digests else task
-
-    return [stamp(task) for task in tasks]
 
 
 def chosen(
@@ -96,7 +47,7 @@ def chosen(
         if strange := [name for name in only if name not in known]:
             raise unknown("solver", strange[0], known)
         tasks = [task for task, named in zip(tasks, solvers, strict=True) if named & {*only}]
-    return stamped({task.identity: task for task in tasks}.values(), study=study)
+    return list({task.identity: task for task in tasks}.values())
 
 
 def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
@@ -118,8 +69,8 @@ def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, nam
     for task in here:
         if not (whole and task.solver["kind"] == "learner"):
             solver = {**task.solver, kind: name, **({"params": {}} if "params" in task.solver else {})}
-            place = Task(task.family, task.params, {**solver, kind: ""}, {}, task.repetition)
-            added.setdefault(place.identity, replace(task, solver=solver))
+            task = replace(task, solver=solver)
+            added.setdefault(replace(task, budget={}).identity, task)
     return list(added.values())
 
 

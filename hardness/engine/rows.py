@@ -6,9 +6,7 @@ behind the other. The same seed gives the same bytes of a file without times.
 """
 
 import csv
-import sqlite3
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -27,6 +25,7 @@ COLUMNS = ("identity", "status", "cost", "task", "detail")
 TIMES = ("seconds", "provenance")
 PLANNED = "planned"  # the status of a task that has not been run
 TIMED = ("reference_seconds",)  # of a detail, what is a time: no two runs agree on it
+JSON = ("cost", *TIMES, *TIMED)  # cells besides task and detail
 TABLE_BYTES, SUMMARY_BYTES = 32 << 20, 4 << 20
 # What the rows of a study are about; the second part, where it is stated
 ABOUT, PART = ("study", "seed", "quick"), {"ray", "dim", "examples", "work"}
@@ -74,24 +73,31 @@ def _lines(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
 
 
 def load(path: Path, provenance: Mapping[str, Any] | None = None) -> list[Row]:
-    """Return the rows of a file that `dump` wrote; those that state no provenance get the one that is given.
+    """Return the rows of a file that `dump` wrote, with the times of the timings.csv beside it.
 
-    Raises `InputError` for any other file. A row states its task and the task's identity, so that a task that was
-    changed on the way is found.
+    Those that state no provenance get the one that is given. Raises `InputError` for any other file. A row states its
+    task and the task's identity, so that a task that was changed on the way is found.
     """
-    rows = []
+    rows, beside = [], path.with_name(TIMINGS)
+    times = {line["identity"]: line for line in _lines(beside, ("identity",))} if beside.exists() else {}
     for number, line in enumerate(_lines(path, COLUMNS), 2):
+        line = {**times.get(line["identity"], {}), **line}
         place = f"{path}, line {number}"
-        cost, seconds, made = (
-            schemas.parse(line[name], f"{place}: {name}") if line.get(name) else absent
-            for name, absent in (("cost", None), ("seconds", 0.0), ("provenance", {}))
-        )
+        cells = {
+            name: schemas.parse(cell, f"{place}: {name}")
+            for name, cell in line.items()
+            if name in JSON and cell
+        }
+        cost, seconds, made = cells.get("cost"), cells.get("seconds", 0.0), cells.get("provenance", {})
         status = None if line["status"] == PLANNED else line["status"]
         try:
             row = checked(line["identity"], line["task"], status, cost, line["detail"], seconds, made)
         except InputError as error:
             raise InputError(f"{place}: {error}") from error
-        rows.append(row if made or row.outcome is None else replace(row, provenance=provenance))
+        if row.outcome is not None:
+            detail = {name: cells[name] for name in TIMED if name in cells} | {**row.outcome.detail}
+            row = replace(row, outcome=replace(row.outcome, detail=detail), provenance=made or provenance)
+        rows.append(row)
     return rows
 
 
@@ -115,34 +121,12 @@ def read(path: Path) -> Table:
     try:
         stated = schemas.parse(read_bounded(beside, SUMMARY_BYTES), str(beside))
         about = {name: stated[name] for name in (*ABOUT, *sorted(PART & stated.keys()))}
-        made_by, commits = (
-            [sanitize(each) for each in stated.get(name, [])] for name in ("made_by", "commits")
-        )
-        provenance = stated.get("provenance", {"commit": commits[0]} if len(commits) == 1 else {})
-        provenance = {str(name): str(value) for name, value in provenance.items()}
+        made_by, commits = ([*map(sanitize, stated.get(name, []))] for name in ("made_by", "commits"))
+        given = stated.get("provenance", {"commit": commits[0]} if len(commits) == 1 else {})
+        provenance = {name: str(value) for name, value in given.items()}
     except (LookupError, TypeError, AttributeError, InputError) as error:
         raise InputError(f"{file} has no readable {SUMMARY} beside it ({sanitize(error)})") from error
-    rows, timings = load(file, provenance), file.with_name(TIMINGS)
-    return Table(about, made_by, _timed(rows, timings) if timings.exists() else rows, commits)
-
-
-def _timed(rows: Iterable[Row], path: Path) -> list[Row]:
-    """Return rows with the times of a file that `dump_timings` wrote, where they state none themselves."""
-    times: dict[str, dict[str, float]] = {}
-    for line in _lines(path, ("identity", "seconds")):
-        known = {name: schemas.parse(line[name], str(path)) for name in ("seconds", *TIMED) if line.get(name)}
-        if not all(type(value) in (int, float) and value >= 0 for value in known.values()):
-            raise InputError(f"{path} holds seconds that are no times; send what the lab wrote")
-        times[line["identity"]] = known
-    timed = []
-    for row in rows:
-        if (end := row.outcome) is not None:
-            known = times.get(row.task.identity, {})
-            detail = {**{name: known[name] for name in TIMED if name in known}, **end.detail}
-            seconds = end.seconds or known.get("seconds", 0.0)
-            row = replace(row, outcome=replace(end, seconds=seconds, detail=detail))
-        timed.append(row)
-    return timed
+    return Table(about, made_by, load(file, provenance), commits)
 
 
 def dump_timings(rows: Iterable[Row], out: Path) -> None:
@@ -163,14 +147,13 @@ def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
         dump(table.rows, out)
         return table.counts()
     with replacing(out) as temporary:
+        temporary.unlink()
         with Store(temporary, table.about) as store:
             store.made_by(*table.commands)
             store.plan(row.task for row in table.rows)
             for row in table.rows:
                 if row.outcome is not None:
                     store.add(row.task, row.outcome, row.provenance or {})
-        with closing(sqlite3.connect(temporary)) as db:
-            db.execute("PRAGMA journal_mode = DELETE")  # one file, no journal beside it, before the renaming
     return table.counts()
 
 

@@ -1,14 +1,15 @@
 """Rows on disk: one SQLite file, one transaction a finished trial, each task at most once."""
 
 import json
+import os
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
-from hardness.engine.outcome import CRASHED, Outcome, Table
+from hardness.engine.outcome import Outcome, Table
 from hardness.engine.outcome import Row as Row
 from hardness.engine.task import Task, canonical
 from hardness.errors import InputError
@@ -17,12 +18,14 @@ from hardness.io.files import regular
 from hardness.io.texts import is_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
-VERSION, READ = 4, (2, 3, 4)  # stores of 0.3, versions 2 and 3, are read and added to
+VERSION = 4
 STORE = "rows.db"  # in the folder of a study
 LOCK_WAIT_SECONDS = 30.0  # for another writer
 AGAIN = "move it away and run again, or take the rows of its page: `hardness study merge FOLDER/rows.csv --out F.db`"
 COMMANDS = "commands"  # in the table `meta`; not a part of what the store is about
-TABLES = """
+TABLES = f"""
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {VERSION};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE plan (position INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, task TEXT NOT NULL);
 CREATE TABLE provenance (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
@@ -43,116 +46,84 @@ class Store:
 
     def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:
         self.path = path
-        self.about: dict[str, Any]
-        self.commands: list[str] = []  # the command lines that made the rows, first one first
+        if not path.exists():
+            if about is None:
+                raise InputError(f"{path} does not exist; run the study first")
+            with self._told("make"):
+                self._make(about)
+        with self._told("open"):
+            self._db = sqlite3.connect(regular(path), isolation_level=None, timeout=LOCK_WAIT_SECONDS)
         try:
-            if path.exists():
-                regular(path)
-            if about is None and not (path.exists() and path.stat().st_size):
-                raise InputError(f"{path} does not exist or is empty; run the study first")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_WAIT_SECONDS)
-        except (OSError, sqlite3.Error) as error:
-            raise InputError(f"cannot open {path}: {error}; name another --out") from error
-        try:
-            self._open(about)
-            self._check()
-        except sqlite3.Error as error:
-            self._db.close()
-            # The disk, another writer
-            if any(word in str(error) for word in ("locked", "full", "I/O", "unable to open")):
-                raise InputError(f"cannot open {path}: {error}") from error
-            raise InputError(f"{path} is damaged or no store ({sanitize(error)}); {AGAIN}") from error
+            self.about, self.commands = self._check()
+            if about is not None and self.about != json.loads(canonical(about)):
+                held, asked = describe(self.about), describe(about)
+                raise InputError(f"{path} holds {held}, not {asked}; name another --out")
         except BaseException:
             self._db.close()
             raise
-        if about is not None and self.about != json.loads(canonical(about)):
-            self._db.close()
-            raise InputError(
-                f"{path} holds {describe(self.about)}, not {describe(about)}; name another --out"
-            )
 
-    def _open(self, about: Mapping[str, Any] | None) -> None:
-        """Make the tables where there are none. Raises `InputError` for a file that is no store."""
-        self._db.execute("PRAGMA trusted_schema = OFF")
-        if about is not None and not self._tables():
-            # The journal survives kill -9 at any instruction; only a power cut could lose the last trials.
-            self._write_ahead()
-            self._db.execute("BEGIN IMMEDIATE")
-            if not self._tables():  # another process may have been first
-                for statement in TABLES.split(";"):
-                    self._db.execute(statement)
-                notes = [(key, canonical(value)) for key, value in about.items()]
-                self._db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", notes)
-                self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-                self._db.execute(f"PRAGMA user_version = {VERSION}")
-            self._db.execute("COMMIT")
-        if not self._tables():  # another process is only just making it, or was killed before it had
-            raise InputError(f"{self.path} is empty; run the study first")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        if self._pragma("application_id") != APPLICATION or self._pragma("user_version") not in READ:
-            raise InputError(
-                f"{self.path} is not a store of studies, version {VERSION}: run the study into another --out"
-            )
-
-    def _check(self) -> None:
-        """Read what the rows are about. Raises `InputError` if anything is damaged."""
-        journal = Path(f"{self.path}-wal")
-        whole = self.path.stat().st_size % self._pragma("page_size") == 0
-        self._db.execute("BEGIN")  # one moment of a store that others may be writing
+    def _make(self, about: Mapping[str, Any]) -> None:
+        """Write an empty store under a temporary name; it gets its own, unless another process was first."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
         try:
-            if not (whole or (journal.exists() and journal.stat().st_size)):  # SQLite would read zeros
-                raise InputError("its last page is cut off")
-            if (check := self._pragma("quick_check(1)")) != "ok":
-                raise InputError(check)
+            with closing(sqlite3.connect(temporary)) as db:
+                # With a journal of its own a kill at any instruction loses nothing, a power cut the last trials.
+                db.execute("PRAGMA journal_mode = WAL")
+                db.executescript(TABLES)
+                notes = [(key, canonical(value)) for key, value in about.items()]
+                db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", notes)
+                db.commit()
+            with suppress(FileExistsError):
+                os.link(temporary, self.path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _check(self) -> tuple[dict[str, Any], list[str]]:
+        """Return what the rows are about and the commands that made them. `InputError` for a bad file."""
+        try:
+            self._db.execute("PRAGMA trusted_schema = OFF")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("BEGIN")  # one state of the file, whoever writes
+            if (self._pragma("application_id"), self._pragma("user_version")) != (APPLICATION, VERSION):
+                raise InputError(f"it is no store of studies, version {VERSION}")
+            if (found := self._pragma("quick_check(1)")) != "ok":
+                raise InputError(found)
             if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
                 raise InputError("it holds views or triggers")
-            notes = self._db.execute("SELECT key, value FROM meta")
-            self.about = {str(key): schemas.parse(value, key) for key, value in notes}
-            # What may differ between two stores of the same rows is no part of what they are about.
-            self.commands = [sanitize(text) for text in self.about.pop(COMMANDS, [])]
-            if not isinstance(self.about.get("study"), str):
+            notes = self._db.execute("SELECT key, value FROM meta ORDER BY key")
+            about = {key: schemas.parse(value, key) for key, value in notes}
+            commands = [sanitize(text) for text in about.pop(COMMANDS, [])]
+            if not isinstance(about.get("study"), str):
                 raise InputError("it does not say which study its rows are of")
-            lost = "SELECT 1 FROM trials WHERE identity NOT IN (SELECT identity FROM plan)"
-            if self._db.execute(lost).fetchone():
-                raise InputError("a trial is of no task that was planned")
             for _ in self.rows():  # every row is checked
                 pass
-        except (InputError, AttributeError, TypeError) as error:
-            raise InputError(f"{self.path} is damaged ({sanitize(error)}); {AGAIN}") from error
-        finally:
             self._db.execute("COMMIT")
+        except (InputError, AttributeError, TypeError, sqlite3.Error) as error:
+            raise InputError(f"{self.path} cannot be read ({sanitize(error)}); {AGAIN}") from error
+        return about, commands
 
     def _pragma(self, name: str) -> Any:
         return self._db.execute(f"PRAGMA {name}").fetchone()[0]
 
-    def _tables(self) -> int:
-        return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-
-    def _write_ahead(self) -> None:
-        """Keep a journal. Here SQLite itself does not wait for another process that makes the same store."""
-        deadline = time.monotonic() + LOCK_WAIT_SECONDS
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode = WAL")
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(0.01)
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Make one line of what the system or SQLite refuses: a full disk, a busy writer, a file of another kind."""
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise InputError(f"cannot {what} {self.path}: {sanitize(error)}; name another --out") from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """One transaction, whole or not at all. Raises `InputError` for a full disk or a busy writer."""
-        try:
+        """One transaction, whole or not at all."""
+        with self._told("write"):
             self._db.execute("BEGIN IMMEDIATE")
-            yield
-            self._db.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise InputError(f"cannot write {self.path}: {error}") from error
-        finally:
-            if self._db.in_transaction:
-                with suppress(sqlite3.OperationalError):  # a full disk has rolled it back already
+            try:
+                yield
+                self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:  # a full disk has rolled it back already
                     self._db.execute("ROLLBACK")
 
     def __enter__(self) -> "Store":
@@ -163,58 +134,35 @@ class Store:
 
     def made_by(self, *commands: str) -> None:
         """Note command lines that make rows of this store; what is noted already stays where it is."""
-        known = list(dict.fromkeys([*self.commands, *commands]))
-        if known != self.commands:
-            with self._transaction():
-                note = (COMMANDS, canonical(known))
-                self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", note)
-            self.commands = known
+        self.commands = list(dict.fromkeys([*self.commands, *commands]))
+        with self._transaction():
+            note = (COMMANDS, canonical(self.commands))
+            self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", note)
 
-    def plan(self, tasks: Iterable[Task]) -> int:
-        """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read.
-
-        Rows that ask the same of another version of a plug-in are forgotten; returns how many trials that were.
-        """
+    def plan(self, tasks: Iterable[Task]) -> None:
+        """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
         tasks = list(tasks)
         if odd := next((task.text for task in tasks if not is_sanitized(task.text)), None):
             raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(odd)}")
-        now = {task.question: task.identity for task in tasks if task.plugins}
-        planned = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
-        old = [(bytes.fromhex(t.identity),) for t in planned if now.get(t.question, t.identity) != t.identity]
-        rows = ((bytes.fromhex(task.identity), task.text) for task in tasks)
+        rows = [(bytes.fromhex(task.identity), task.text) for task in tasks]
         with self._transaction():
-            forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
-            self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
             self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
-        return max(forgotten, 0)
 
     def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
         """Record a finished trial in one transaction; a task that has one keeps it."""
         text, detail = canonical(sanitize_json(provenance)), canonical(sanitize_json(outcome.detail))
+        cells = (bytes.fromhex(task.identity), outcome.status, outcome.cost, detail, outcome.seconds, text)
         with self._transaction():
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
-            cells = (bytes.fromhex(task.identity), outcome.status, outcome.cost, detail, outcome.seconds)
             self._db.execute(
                 "INSERT OR IGNORE INTO trials (identity, status, cost, detail, seconds, provenance)"
                 " SELECT ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
-                (*cells, text),
+                cells,
             )
-
-    def retry(self, tasks: Iterable[Task]) -> int:
-        """Forget the trials of `tasks` that ended as one of `CRASHED`, so that they run again; returns how many."""
-        rows = [(bytes.fromhex(task.identity), *CRASHED) for task in tasks]
-        with self._transaction():
-            return self._db.executemany(
-                "DELETE FROM trials WHERE identity = ? AND status IN (?, ?)", rows
-            ).rowcount
 
     def done(self) -> set[str]:
         """Identities of the tasks that have been run."""
         return {identity.hex() for (identity,) in self._db.execute("SELECT identity FROM trials")}
-
-    def counts(self) -> dict[str, int]:
-        """Return the number of trials by status, in the order of `STATUSES`."""
-        return self.table().counts()
 
     def table(self) -> Table:
         """Return all rows, with what they are about."""

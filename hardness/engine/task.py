@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,8 +21,7 @@ class Task:
     """One trial: a solver on one random instance of a family, within a budget.
 
     `solver` names how the instance is attacked: ``{"kind": "game", "strategy": …, "oracle": …, "tolerance": …}`` or
-    ``{"kind": "learner", "learner": …, "params": {…}}``. `budget` holds queries or samples, never seconds. `plugins`
-    holds fingerprints of what it names of other packages (`hardness.engine.plugins`): after an edit it is another task.
+    ``{"kind": "learner", "learner": …, "params": {…}}``. `budget` holds queries or samples, never seconds.
     """
 
     family: str
@@ -30,22 +29,11 @@ class Task:
     solver: Mapping[str, Any]
     budget: Mapping[str, Any]
     repetition: int
-    plugins: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> str:
         """The task as canonical JSON: sorted keys, no spaces, 1.0 written as 1, tuples as lists."""
-        return canonical({**self._asked, **({"plugins": self.plugins} if self.plugins else {})})
-
-    @cached_property
-    def question(self) -> str:
-        """SHA-256 of the task without the fingerprints: what is asked, whoever answers it. Seeds follow from it."""
-        return hashlib.sha256(canonical(self._asked).encode()).hexdigest() if self.plugins else self.identity
-
-    @property
-    def _asked(self) -> dict[str, Any]:
-        asked = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "plugins"}
-        return {**asked, "schema": SCHEMA}
+        return canonical({**vars(self), "schema": SCHEMA})
 
     @cached_property
     def identity(self) -> str:
@@ -80,8 +68,7 @@ class Task:
 
     def seed(self, root: int, role: str) -> int:
         """A 128-bit seed for one role (instance, examples, solver, …) of this task under the root seed."""
-        # Of the question and not of the identity: an edited plug-in is another task, on the same instance and examples.
-        words = np.frombuffer(bytes.fromhex(self.question), dtype=">u4")
+        words = np.frombuffer(bytes.fromhex(self.identity), dtype=">u4")
         name = int.from_bytes(hashlib.sha256(role.encode()).digest()[:4], "big")
         # The name is a spawn key, kept apart from the entropy: roles are independent whatever the root seed is.
         sequence = np.random.SeedSequence([root, *map(int, words)], spawn_key=(name,))

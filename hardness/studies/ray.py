@@ -1,6 +1,6 @@
 """How cost grows with the number of heads, along d = c m or at a fixed d: `hardness ray`, and `ray` as a data frame."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import comb
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.engine.frames import data_frame
 from hardness.engine.outcome import FINISHED, Row, Table
 from hardness.engine.pickled import PREFIX, importable_name
-from hardness.engine.plugins import SOLVERS, stamped
+from hardness.engine.plugins import SOLVERS
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
@@ -81,11 +81,10 @@ def tasks_at(
     places: Places,
     learners: Iterable[str] = (LEARNER,),
     width: int | None = None,
-    prints: Mapping[str, str] | None = None,
 ) -> list[Task]:
     """Return the trials at places (m, d), learners having `width` heads where that is given.
 
-    `prints` are fingerprints of learners that have no file. Raises `InputError` for what is no learner.
+    Raises `InputError` for what is no learner.
     """
     trials = []
     for strategy, most in GAMES.items():
@@ -106,7 +105,7 @@ def tasks_at(
         budget = {"samples": STREAMED_CAP if streamed else FITTED_CAP}
         for family, (m, d), repetition in product(FAMILIES, places, runs):
             trials.append(Task(family, {"dim": d, "heads": m}, solver, budget, repetition))
-    return stamped(trials, prints)
+    return trials
 
 
 def ray(
@@ -131,12 +130,11 @@ def ray(
     >>> table[table.unit == "queries"][["heads", "dim", "concepts", "what", "name", "cost"]].values.tolist()[:2]
     [[2, 8, 21, 'floor', 'statistical queries', 4.0], [2, 8, 21, 'strategy', 'sign-batch', 5.0]]
     """
-    named = dict(map(importable_name, learner if isinstance(learner, list | tuple) else [learner]))
-    prints = {name: made for name, made in named.items() if made}
+    named = list(map(importable_name, learner if isinstance(learner, list | tuple) else [learner]))
     folder = Path(out) if out is not None else folder_of(ratio)
-    tasks = tasks_at(places_of(heads, ratio), named, prints=prints)
+    tasks = tasks_at(places_of(heads, ratio), named)
     with Store(folder / STORE, about_of(seed, ratio)) as store:
-        store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={list(named)})")
+        store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={named})")
         run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, progress=Progress())
         dashboard.write(STUDY, store.table(), folder)
         asked = {task.identity for task in tasks}

@@ -149,20 +149,6 @@ def test_workers_import_no_data_frames(tmp_path: Path) -> None:
     assert not {"pandas", "galois"} & set(modules)
 
 
-def test_crashed_trials_run_again_on_request_only(tmp_path: Path) -> None:
-    task, other = numbered(2)
-    with Store(tmp_path / "rows.db", ABOUT) as store:
-        store.plan([task, other])
-        store.add(task, Outcome("killed", detail={"reason": "out of memory"}), {})
-        store.add(other, Outcome("budget", 9), {})
-        assert run([task, other], store, workers=0, trial=study_trials.trivial) == 0
-        assert store.retry([other]) == 0
-        assert store.retry([task, other]) == 1
-        assert run([task, other], store, workers=0, trial=study_trials.trivial) == 1
-        assert store.counts() == {"solved": 1, "budget": 1}
-        assert store.retry([task, other]) == 0
-
-
 def test_an_unreachable_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="extra `cluster` is not installed")
     monkeypatch.setattr(engine, "CONNECT", "0.5s")

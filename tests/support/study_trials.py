@@ -103,7 +103,7 @@ def main() -> None:
         with Store(Path(path), ABOUT) as store:
             print("ready", flush=True)
             run(numbered(int(count)), store, globals()[trial], workers=int(workers), guard=60.0)
-            print(store.counts())
+            print(store.table().counts())
     except KeyboardInterrupt:
         sys.exit(130)
     except InputError as error:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from hardness import families
 from hardness.engine import tuning
-from hardness.engine.plugins import SOLVERS, stamped
+from hardness.engine.plugins import SOLVERS
 from hardness.engine.task import Task
 from hardness.errors import InputError, unknown
 from hardness.evaluation.solver import Solver, is_streamed, make
@@ -41,8 +41,8 @@ class Grid:
     A parameter may be an expression of others, "4*heads", and the lists named in `zip` go in step
     (`hardness.studies.sweep.axes`). `tune` has a `menu`, lists by a learner's options, of whose combinations at most
     `settings` are tried in every cell on up to `seeds` seeds of their own (`hardness.engine.tuning`); the cell is run
-    with the cheapest. An entry under a learner's name is the menu of that one. `prints` holds fingerprints of plug-ins
-    that have no file. Raises `InputError` for anything that makes no sense.
+    with the cheapest. An entry under a learner's name is the menu of that one. Raises `InputError` for
+    anything that makes no sense.
 
     >>> grid = Grid("parity", {"dim": "4*heads", "heads": [2, 3]}, {"strategy": ["sign-batch", "flat"]}, runs=2)
     >>> len(grid.tasks()), grid.name
@@ -56,7 +56,6 @@ class Grid:
     runs: int = 1
     seed: int = 0
     guard: float = GUARD
-    prints: Mapping[str, str] = field(default_factory=dict)
     tune: Mapping[str, Any] = field(default_factory=dict)
     zip: Sequence[str] = ()
 
@@ -114,8 +113,7 @@ class Grid:
                 strategy_of(class_of(built), solver["strategy"])
         budget = dict(self.budget) if self.kind == "strategy" else {"samples": SAMPLES, **self.budget}
         every = product(solvers, cells, range(self.runs))
-        tasks = [Task(self.family, cell, solver, budget, run) for solver, cell, run in every]
-        return stamped(tasks, self.prints)
+        return [Task(self.family, cell, solver, budget, run) for solver, cell, run in every]
 
     def menu(self, learner: str) -> list[dict[str, Any]]:
         """Return the settings of a learner that are tried in every cell. Raises `InputError` if there are none."""

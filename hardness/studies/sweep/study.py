@@ -119,15 +119,9 @@ def sweep(
     >>> rows[["dim", "heads", "status", "cost"]].values.tolist()[0]
     [8, 2, 'solved', 4]
     """
-    prints: dict[str, str] = {}
 
     def name_of(thing: Any) -> Any:
-        if isinstance(thing, list | tuple):
-            return [name_of(each) for each in thing]
-        name, made = importable_name(thing)
-        if made:
-            prints[name] = made
-        return name
+        return [*map(name_of, thing)] if isinstance(thing, list | tuple) else importable_name(thing)
 
     named = name_of(family)
     if isinstance(named, str):  # a misspelt keyword is said before what the grid then lacks
@@ -142,7 +136,7 @@ def sweep(
         solver["options"] = _axis(options or {})
     limits = {"queries": queries, "samples": samples, "work": work}
     budget = {name: value for name, value in limits.items() if value is not None}
-    grid = Grid(named, _axis(params), solver, budget, runs, seed, guard, prints, _axis(tune or {}), list(zip))
+    grid = Grid(named, _axis(params), solver, budget, runs, seed, guard, _axis(tune or {}), list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
     run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
     stored = {row.task.identity: row for row in read(folder).rows}
@@ -150,9 +144,7 @@ def sweep(
     tasks = grid.tuned(lambda _: ended) if grid.tune else grid.tasks()
     table = frame(stored[task.identity] for task in tasks)
     left_out = ("identity", "seconds", "kind", "online", "tuning")
-    shown = [
-        name for name in table if name not in left_out and not name.startswith(("plugins.", "provenance."))
-    ]
+    shown = [name for name in table if name not in left_out and not name.startswith("provenance.")]
     table = table[shown].map(_bare)
     table.attrs["page"] = str(folder / dashboard.PAGE)
     return table
