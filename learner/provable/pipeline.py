@@ -15,20 +15,33 @@ from learner.base import MOST_HELD, Array, Learner, Phase, SearchResult
 from learner.provable import certificate, crude, diagnosis, net, queries, refine, sculpt
 from learner.provable import heads as every_head
 from learner.provable.polish import polish
-from learner.provable.rows import Block, canonical
 from learner.provable.sculpt import Hull
 
 LEAST_WIDTH = 16  # k·d: below, there are too few different inputs
 AMPLE = 6  # heads a hull is given while their number is not known: too many only make phase 3 careful
 TRUSTED = 0.1  # median tolerance up to which a hull is trusted
 CERTIFIED = 0.1  # relative error on held-out examples up to which a layer is certified
-FITS_AS_WELL = (
-    1.5  # residual of one head fewer over that of all: 1.0 to 1.1 with a head to spare, else from 2.6 on
-)
+# Residual of one head fewer over that of all: 1.0 to 1.1 with a head to spare, else from 2.6 on
+FITS_AS_WELL = 1.5
 SAMPLE = 50_000  # examples of the first phase, the net and the polish
-PHASES, RANDOM = "the end of phase 6", "a random start"  # of phase 6b
 RANDOM_STARTS = 3  # of phase 6b at most, while nothing is certified
 GROWTH = 8  # examples of a stage over those of the stage before
+
+
+Block = tuple[Array, Array]
+
+
+def canonical(X: Array, Y: Array) -> Block:
+    """Return one example of each ±X (n, k, d), with a first entry that is not negative, and its label.
+
+    F(−X) = −F(X), so the sign is a convention; copies of one example would fill the list of best certificates
+    and leave its constraints singular.
+    """
+    sign = np.where(X[:, :1, :1] < 0, -1.0, 1.0)
+    X, Y = X * sign, Y * sign
+    rows = np.ascontiguousarray(X).reshape(len(X), -1)
+    first = np.unique(rows.view(f"V{rows.strides[0]}"), return_index=True)[1]
+    return X[np.sort(first)], Y[np.sort(first)]
 
 
 class _Refused(Exception):
@@ -63,12 +76,15 @@ class _Walk:
 
     def crude_sum(self) -> Array:
         """Phase 1: a crude ΣW. The paper's vanishes exactly where ΣW and ΣF do; the other's noise would hide that."""
-        first = crude.crude(*self.sample)
-        better = first if first.refusal() else crude.estimate(*self.sample)
-        self.sum_seen = better.conditions()
-        refusal = first.refusal() or better.refusal()
-        self.say("crude", better.diagnostics(), "refused" if refusal else "ok", refusal)
-        return better.w
+        X, Y = self.sample
+        w = crude.crude(X, Y)
+        refusal = crude.refusal(w, Y)
+        if not refusal:
+            w = crude.estimate(X, Y)
+            refusal = crude.refusal(w, Y)
+        self.sum_seen = crude.conditions(w, Y)
+        self.say("crude", self.sum_seen, "refused" if refusal else "ok", refusal)
+        return w
 
     def rounds(self, w: Array) -> Hull:
         """Phase 4: sculpt and refine in turn, each round on as many examples as planned; the hull carved best."""
@@ -211,31 +227,27 @@ class _Walk:
             tries += [(m, None) for m in range(1, self.number)]
         if start is not None:
             tries.append((self.number, start.theta))
-        best, least = start, self.error(start)
-        seen: dict[str, Any] = {"start": "none"}
-        reason = ""
+        best, least, drawn, reason = start, self.error(start), False, ""
+        seen: dict[str, Any] = {}
         for m, theta in [*tries, *[(self.number, None)] * RANDOM_STARTS]:
-            name = RANDOM if theta is None else PHASES
-            if name == RANDOM and m == self.number and f"{name} error" in seen and least <= CERTIFIED:
+            if theta is None and m == self.number and drawn and least <= CERTIFIED:
                 break
             if reason := every_head.impossible(m, tokens, dim):
                 continue
             X, Y = (part[: every_head.rows_wanted(m, tokens, dim)] for part in self.sample)
-            end = every_head.run(
-                X, Y, every_head.random_start(m, dim, rng) if theta is None else theta, rounds
-            )
+            first = every_head.random_start(m, dim, rng) if theta is None else theta
+            end = every_head.run(X, Y, first, rounds)
+            drawn = drawn or theta is None
             layer = MultiHeadAttention(end.theta, end.w)
             error = self.error(layer)
-            seen |= {"examples": len(X), f"{name} rounds": len(end.residuals), f"{name} error": error}
             if error < least:
-                best, least, seen["start"] = layer, error, name
+                best, least = layer, error
+            seen = {"examples": len(X), "relative_error": least}
             if error < EXACT.threshold:
                 break
-        if "examples" in seen:
-            seen["relative_error"] = least
-            self.say("every head", seen, "ok" if least <= CERTIFIED else "failed")
-        else:
-            self.say("every head", seen, "failed", reason)
+        self.say(
+            "every head", seen, "ok" if seen and least <= CERTIFIED else "failed", "" if seen else reason
+        )
         return best
 
     def error(self, layer: MultiHeadAttention | None) -> float:

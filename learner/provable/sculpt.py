@@ -5,6 +5,7 @@ i: an affine constraint on each Θᵢ. Conversely a row of Y in the simplex of t
 agreement, up to a tolerance η that is estimated row by row. Such rows are rare: a fraction about η^((m−1)(k−1)).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learner.base import Array
-from learner.provable.rows import Best, chunks
 
+CHUNK = 2000  # examples that a phase looks at together: what it makes of them stays in cache
 KEPT = 4  # times as many certificates as a hull wants, for those whose best lack rank
 MOST_HEADS = 12  # heads beyond which the spectrum is not read
 LEAST_GAP = 1.6  # in the spectrum: below, nothing tells the hull from what is pinned
@@ -36,20 +37,12 @@ class Certificates:
 
 
 @dataclass(frozen=True)
-class Constraints:
-    """|A vec Θ − b| <= eta: A (rows, d²), b and eta (rows,)."""
-
-    A: Array
-    b: Array
-    eta: Array
-
-
-@dataclass(frozen=True)
 class Hull:
     """The affine hull of the Θᵢ as estimated: its point of least norm, and m − 1 unit directions (m−1, d, d).
 
     `spectrum` holds the singular values of the constraints, ascending, in units of their median: the first m − 1
-    are the directions that nothing pins. `gap` is the ratio there; `rank` counts the others.
+    are the directions that nothing pins. `gap` is the ratio there; `rank` counts the others. `tolerance` is the median
+    of the constraints.
     """
 
     theta: Array
@@ -57,7 +50,7 @@ class Hull:
     spectrum: Array
     rank: int
     gap: float | None
-    tolerance: float = float("inf")  # median tolerance of the constraints
+    tolerance: float = float("inf")
 
     @property
     def heads(self) -> int:
@@ -72,42 +65,40 @@ class Hull:
         return widest + 2 if ratios[widest] >= LEAST_GAP else 1
 
     def verdict(self) -> str:
-        """How far the gap is to be trusted: ok, weak, poor or failed."""
+        """Return how far the gap is to be trusted: ok, weak, poor or failed."""
         if self.gap is None or self.gap >= 5:
             return "ok"
         return "weak" if self.gap >= 2 else "poor" if self.gap >= LEAST_GAP else "failed"
 
 
+def slices(count: int) -> Iterator[slice]:
+    """Yield slices of `CHUNK` examples at most, `count` in all."""
+    return (slice(start, min(start + CHUNK, count)) for start in range(0, count, CHUNK))
+
+
+def least(values: Array, count: int) -> NDArray[np.intp]:
+    """Return where the `count` least of the finite values (n,) are, ascending."""
+    return np.argsort(values, kind="stable")[: min(count, int(np.isfinite(values).sum()))]
+
+
 def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
-    """The `count` distinct rows of least tolerance among examples X and Y (n, k, d), given Ŵ (d, d)."""
-    _, k, d = X.shape
-    best, finite = Best(count), 0
-    for x, y in chunks(X, Y):
-        p, eta = certify(x, y, w)
-        finite += int(np.isfinite(eta).sum())
-        best.add(eta, x, p)
-    kept = best.rows()
-    if not len(kept[0]):
-        kept = np.zeros(0), np.zeros((0, k, d)), np.zeros(0), np.zeros((0, k))
-    eta, examples, a, p = kept
-    return Certificates(examples, a.astype(np.intp), p, eta, len(X) * k, finite)
+    """Return the `count` rows of least tolerance among examples X and Y (n, k, d), given Ŵ (d, d)."""
+    parts = [certify(X[part], Y[part], w) for part in slices(len(X))]
+    p, eta = (np.concatenate(each) for each in zip(*parts, strict=True))
+    best = least(eta, count)
+    example, a = np.divmod(best, X.shape[1])
+    return Certificates(X[example], a, p[example, a], eta[best], len(eta), int(np.isfinite(eta).sum()))
 
 
 def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
-    """Affine least-squares patterns (n, k, k) of the rows of Y (n, k, d) on X Ŵ, and their tolerances η (n·k,).
+    """Return affine least-squares patterns (n, k, k) of Y (n, k, d) on X Ŵ, and their tolerances η (n·k,).
 
     η is infinite where no pattern with weights of at least `LEAST_WEIGHT` fits.
     """
     n, k, d = X.shape
-    if k == 2:
-        from learner.provable.kernels import certify_two
-
-        first, two = certify_two(X, Y, w, LEAST_WEIGHT)
-        return np.stack([first, 1 - first], axis=2), two
     Z = (X.reshape(-1, d) @ w).reshape(n, k, d)
     D = Z[:, :-1] - Z[:, -1:]
-    G = D @ D.transpose(0, 2, 1)
-    usable, inverse = _inverse(G)  # equal tokens make no simplex
+    usable, inverse = _inverse(D @ D.transpose(0, 2, 1))  # equal tokens make no simplex
     off = Y - Z[:, -1:]
     part = off @ D.transpose(0, 2, 1) @ inverse  # (n, row a, k − 1)
     p = np.concatenate([part, 1 - part.sum(axis=2, keepdims=True)], axis=2)
@@ -124,7 +115,7 @@ def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
 
 
 def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
-    """Which of the Gram matrices G (n, k − 1, k − 1) are well-conditioned, and their inverses (0 of the others)."""
+    """Return which Gram matrices G (n, k − 1, k − 1) are well-conditioned, and their inverses (0 of the others)."""
     inverse = np.zeros_like(G)
     scale = np.sqrt(np.einsum("nbb->nb", G))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -136,14 +127,8 @@ def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
 
 
 def wanted(d: int, k: int) -> int:
-    """How many certificates to keep: 4d²/(k−1) pin the hull as well as twice as many."""
+    """Return how many certificates to keep: 4d²/(k−1) pin the hull as well as twice as many."""
     return max(300, -(-4 * d * d // (k - 1)))
-
-
-def constraints(certificates: Certificates, count: int) -> Constraints:
-    """The `count` certificates of least tolerance (fewer if there are fewer), as constraints."""
-    A, b = equations(certificates.X[:count], certificates.a[:count], certificates.p[:count])
-    return Constraints(A, b, np.repeat(certificates.eta[:count], certificates.X.shape[1] - 1))
 
 
 def equations(X: Array, a: NDArray[np.intp], p: Array) -> tuple[Array, Array]:
@@ -155,24 +140,29 @@ def equations(X: Array, a: NDArray[np.intp], p: Array) -> tuple[Array, Array]:
 
 
 def hull_of(certificates: Certificates, heads: int) -> Hull:
-    """The hull from the best certificates; more of nearly the same tolerance are taken while directions are missing.
+    """Return the hull of the best certificates; with directions missing, more of nearly the same tolerance are taken.
 
     Of one head every row is certified, and the very best may be alike; of saturated heads those that are not alike
     are far worse, and no certificates.
     """
     k, d = certificates.X.shape[1:]
     count = wanted(d, k)
-    worst = 3 * float(certificates.eta[:count][-1])
+    eta = certificates.eta
+    worst = 3 * float(eta[:count][-1])
     while True:
-        hull = least_squares_hull(constraints(certificates, count), heads, d)
+        A, b = equations(certificates.X[:count], certificates.a[:count], certificates.p[:count])
+        hull = least_squares_hull(A, b, heads, float(np.median(eta[:count])))
         count *= 2
-        if not unpinned(hull) or count > len(certificates.eta) or certificates.eta[count - 1] > worst:
+        if not unpinned(hull) or count > len(eta) or eta[count - 1] > worst:
             return hull
 
 
-def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
-    """The hull by robust least squares (Huber: some certificates are false) and the weakest singular directions."""
-    A, b = system.A, system.b
+def least_squares_hull(A: Array, b: Array, heads: int, tolerance: float) -> Hull:
+    """Return the hull of A vec Θ ≈ b, A (rows, d²): robust least squares and the weakest singular directions.
+
+    Robust (Huber), as some certificates are false.
+    """
+    d = round(A.shape[1] ** 0.5)
     weight = np.ones(len(b))
     # Every Θᵢ meets every constraint, so A (Θᵢ − Θⱼ) ≈ 0: without a ridge the solution is singular for m > 1.
     ridge = 1e-9 * len(b) * np.eye(d * d)
@@ -190,12 +180,11 @@ def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
     free = vectors[:, : heads - 1]
     t = t - free @ (free.T @ t)
     gap = float(spectrum[heads - 1] / max(spectrum[heads - 2], 1e-12)) if heads > 1 else None
-    tolerance = float(np.median(system.eta))
     return Hull(t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, rank, gap, tolerance)
 
 
 def too_few(certificates: Certificates) -> str:
-    """Why there is no hull to estimate, or nothing."""
+    """Return why there is no hull to estimate, or nothing."""
     k, d = certificates.X.shape[1:]
     enough = -(-2 * d * d // (k - 1))
     if len(certificates.eta) >= enough:
@@ -207,7 +196,7 @@ def too_few(certificates: Certificates) -> str:
 
 
 def unpinned(hull: Hull) -> str:
-    """Why the certificates do not carve out a hull, or nothing.
+    """Return why the certificates do not carve out a hull, or nothing.
 
     The hull of nice heads has a width: certificates constrain its directions weakly, but no direction not at all.
     """
@@ -222,7 +211,6 @@ def unpinned(hull: Hull) -> str:
 def diagnostics(certificates: Certificates, hull: Hull) -> dict[str, Any]:
     """Return the numbers of one sculpting round, for its `Phase`."""
     return {
-        "rows": certificates.rows,
         "finite": certificates.finite / certificates.rows,
         "eta_median": hull.tolerance,
         "spectrum": hull.spectrum[: len(hull.directions) + 3].tolist(),
