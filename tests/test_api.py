@@ -26,7 +26,7 @@ WRONG = [
     (lambda: hardness.generate("parity", **SIXTEEN, sharpnes=3), "did you mean 'sharpness'"),
     (lambda: hardness.generate("paritty", **SIXTEEN), "did you mean 'parity'"),
     (lambda: hardness.generate("parity", **SIXTEEN, seed="0"), "seed must be an integer >= 0, got '0'"),
-    (lambda: hardness.estimate("parity", dim=16), "lacks its parameter heads"),
+    (lambda: hardness.estimate("parity", dim=16), "missing 1 required positional argument: 'heads'"),
     (lambda: hardness.attack(hardness.generate("parity", **SIXTEEN), "gaussian"), "how many examples"),
     (lambda: hardness.attack("nowhere.npz", "gausian"), "did you mean 'gaussian'"),
     (

@@ -1,7 +1,7 @@
 """Families of instances, found by name, built from what a file states, and spelled as options again."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from shlex import quote
 from typing import Any, cast
 
@@ -10,22 +10,19 @@ from hardness.errors import InputError, unknown
 from hardness.families.base import Family as Family
 from hardness.families.base import Secret as Secret
 from hardness.families.base import Teacher as Teacher
+from hardness.families.base import types_of
 from hardness.io.texts import sanitize
 
 
 def get(name: str) -> type[Family]:
-    """Return the family registered as `name`, or behind ``package.module:Name``.
+    """Return the family registered as `name`, or behind ``package.module:Name``; nothing of it is called.
 
-    Raises `InputError` if there is none, or if what stands there is no family; nothing of it is called.
+    Raises `InputError` if there is none, or if what stands there is no family.
     """
-    return _checked(registry.get("family", name), name)
-
-
-def _checked(thing: Any, name: str) -> type[Family]:
-    derived = isinstance(thing, type) and issubclass(thing, Family) and is_dataclass(thing)
-    if not derived or "dim" not in {*dir(thing), *(f.name for f in fields(thing))}:
-        raise InputError(f"{name} is not a family: derive a frozen dataclass of a dim from Family")
-    return cast(type[Family], thing)
+    family: Any = registry.get("family", name)
+    if not (isinstance(family, type) and issubclass(family, Family) and is_dataclass(family)):
+        raise InputError(f"{name} is not a family: derive a frozen dataclass from Family")
+    return cast(type[Family], family)
 
 
 def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
@@ -38,18 +35,17 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
     ...
     hardness.errors.InputError: parameter heads of parity must be of type int, got '2'
     """
-    family = get(name) if isinstance(name, str) else _checked(name, name.__name__)
-    known = fields(cast(Any, family))
-    # First: what is lacking may be what is misspelt
-    check_names(f"parameter of {family.name}", parameters, [f.name for f in known])
-    for f in known:
-        if f.name not in parameters and f.default is MISSING and f.default_factory is MISSING:
-            raise InputError(f"{family.name} lacks its parameter {f.name}")
+    family = get(name) if isinstance(name, str) else name
+    check_names(f"parameter of {family.name}", parameters, types_of(family))
     try:
         return family(**parameters)
     except InputError:
         raise
-    except (TypeError, ValueError, ArithmeticError) as error:  # of a family that does not know `InputError`
+    except (
+        TypeError,
+        ValueError,
+        ArithmeticError,
+    ) as error:  # one is missing, or a family knows no `InputError`
         raise InputError(f"{family.name} refuses its parameters: {sanitize(error)}") from error
 
 

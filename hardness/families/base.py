@@ -4,25 +4,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, field, fields
 from functools import cache
-from inspect import signature
-from typing import Any, ClassVar, Literal, Self, get_type_hints
+from typing import Any, ClassVar, Literal, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError, unknown
+from hardness.errors import InputError
 from hardness.families.concepts import Concepts
 from hardness.families.linear import Hidden
-from hardness.gadgets.coefficients import Gadget, informative
+from hardness.gadgets.coefficients import Gadget
 from hardness.io.fields import all_finite, fitting
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import TokenStream, Words, unpack
+from hardness.tokens import Words, unpack
 
 Secret = dict[str, NDArray[Any]]
 Teacher = Gadget | MultiHeadAttention
 Checks = list[tuple[str, bool, str]]
-COMPARED = 4096  # random inputs on which labels are compared with the concept class; fewer beyond dim 256
 UNSTATED = "Not stated"
 # What is known of the draws and labels of one class, which a class derived from it states anew or does not have.
 CLAIMS = (
@@ -72,13 +70,6 @@ class Family(ABC):
     flip: float = 0.0  # probability of a flipped sign of an example's label
     noise: float = 0.0  # standard deviation of the noise on an example's level
     inputs: Literal["sign", "gaussian"] = "sign"  # law of the features; Gaussian ones only of a dense layer
-
-    def __new__(cls, *_: Any, **given: Any) -> Self:
-        """Raise `InputError` for a misspelt parameter, with the nearest one as a suggestion."""
-        known = signature(cls.__init__).parameters.keys() - {"self"}
-        if strange := given.keys() - known:
-            raise unknown(f"parameter of {cls.__name__}", min(strange), known)
-        return super().__new__(cls)
 
     def __init_subclass__(cls) -> None:
         stated = vars(cls)
@@ -169,28 +160,6 @@ class Family(ABC):
     def verify(self, teacher: Any, secret: Secret) -> Checks:
         """Check the certificate again: (name, ok, detail) each."""
         return []
-
-
-def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: Secret) -> str | None:
-    """Return how labels differ from those of a concept class on random inputs; None if they agree.
-
-    They must be x_a[0] (A + g) on row a, column 0, where z_0 != 0, g being what the class says of the secret, and
-    x_a[0] C elsewhere, with numbers A and C, and 0 in all other columns.
-    """
-    count = min(COMPARED, max(32, 2**20 // family.dim))
-    words = TokenStream(0, family.tokens, family.dim).packed(0, count)
-    X, Y = unpack(words, family.dim), family.labels(teacher, words, np.full(count, 0.5))
-    try:
-        g = concepts.target(secret, X)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        return f"the secret is none of {concepts.label}: {sanitize(error)}"
-    gate, is_open = X[:, 0, 0], informative(X)
-    A, C = np.median((Y[:, 0, 0] * gate - g)[is_open]), np.median((Y[:, 0, 0] * gate)[~is_open])
-    right = np.zeros(Y.shape)
-    right[:, :, 0] = X[:, :, 0] * np.where(is_open, A + g, C)[:, None]
-    wrong = (~np.isclose(Y, right, rtol=0, atol=1e-9 * (1 + abs(A) + abs(C)))).any(axis=(1, 2)).mean()
-    shown = f"labels differ from those of {concepts.label} on {wrong:.0%} of {count} random inputs"
-    return shown if wrong else None
 
 
 @cache

@@ -1,8 +1,7 @@
 """Concept classes: what statistical-query theory needs of a family: size, enumeration, labels.
 
 Each has a `kind`, which says what bounds and strategies there are for it, a `size` N, a `label` for print, its
-`elements` as games number them, `is_identified` (whether those left all give the same labels), and the `target` (n,)
-of a family's secret on tokens X (n, 2, d) with z_0 != 0.
+`elements` as games number them, and `is_identified` (whether those left all give the same labels).
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets import modular
-from hardness.gadgets.coefficients import Kind, public_vectors
+from hardness.gadgets.coefficients import Kind
 from hardness.io.fields import whole
 
 ENUMERATED = 2**28  # labels of a class on every input: bytes
@@ -82,9 +81,6 @@ class ParityConcepts:
 
     def is_identified(self, live: NDArray[np.uint64]) -> bool:
         return len(live) == 1
-
-    def target(self, secret: Arrays, X: NDArray[np.int8]) -> NDArray[np.int8]:
-        return np.asarray((X[:, 0] * X[:, 1])[:, secret["support"]].prod(axis=1, dtype=np.int8))
 
 
 @dataclass(frozen=True)
@@ -159,10 +155,6 @@ class RoundingConcepts:
             cells = np.clip(cells - np.array(first)[which, None] + 1, 0, self.heads)
         return np.asarray(cells % self.p)
 
-    def target(self, secret: Arrays, X: NDArray[np.int8]) -> NDArray[np.int64]:
-        t = public_vectors(X, self.gadget).astype(np.int64) @ secret["w"]
-        return np.asarray(self.level(t[None], secret["w"][None])[0])
-
     def is_identified(self, live: NDArray[np.int16]) -> bool:
         rows, table = live @ self.powers, self.label_table
         first = table[rows[0]]
@@ -204,9 +196,6 @@ class ListedConcepts(ABC):
     @abstractmethod
     def values(self, secret: Arrays, v: NDArray[np.int8]) -> NDArray[Any]:
         """The labels ±1 (inputs,) of sign vectors v (inputs, n)."""
-
-    def target(self, secret: Arrays, X: NDArray[np.int8]) -> NDArray[Any]:
-        return np.asarray(self.values(secret, (X[:, 0] * X[:, 1])[:, 1 : self.n + 1]))
 
     @cached_property
     def inputs(self) -> NDArray[np.int8]:

@@ -138,14 +138,12 @@ class Nested(Family):
         }
 
     def verify(self, teacher: NestedGadget, secret: Secret) -> Checks:
-        """Check again: secret in range, chain nested, and theorem 1.2 at every level of every parity."""
+        """Check that the chain is nested, and theorem 1.2 again at every level of every parity."""
         sizes = np.cumsum(self.blocks).tolist()
         chain = [{*np.flatnonzero(one.weights).tolist()} for one in (*teacher.blocks, teacher)]
         nested = all(a < b for a, b in pairwise(chain)) and [len(shown) for shown in chain] == sizes
-        inside = all({*secret[name].tolist()} == chain[-1] for name in ("support", "order"))
         rests = [gadget.residual(levels(self.gadget, size)[1], self.sharpness) for size in sizes]
         return [
-            ("secret", inside, f"{self.size} distinct coordinates in 1..{self.dim - 1}"),
             ("chain", nested, f"nested sets that grow by {', '.join(map(str, self.blocks))}"),
             ("certificate", not any(rests), f"theorem 1.2 for {len(sizes)} parities, residual {max(rests)}"),
         ]

@@ -151,7 +151,7 @@ def _off_diagonal(x: Any) -> Any:
 
 
 def exact(
-    kind: Kind, weights: Sequence[int], levels: Sequence[int], targets: Sequence[int], sharpness: int
+    kind: ParityKind, weights: Sequence[int], levels: Sequence[int], targets: Sequence[int], sharpness: int
 ) -> Gadget:
     """Return heads with A + g exactly at every level, at finite β = 2 ln r: m = len(levels) - 1 (theorem 1.2).
 

@@ -44,11 +44,6 @@ def centred(residues: Integers, q: int) -> Integers:
     return residues - q * (2 * residues > q)
 
 
-def inner(U: Integers, w: Integers, q: int) -> Integers:
-    """<u, w> mod q for the rows u of U (n, len(w)), in 0..q-1."""
-    return (U % q) @ (w % q) % q
-
-
 def cell(t: Any, q: int, p: int) -> Any:
     """floor(p t/q): the number of level changes below integers t, which `level` reads mod p; exact below 2^43."""
     return t * p // q

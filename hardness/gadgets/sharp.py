@@ -12,7 +12,7 @@ s = m + q - 1 bits: q = m is all at one threshold, q = 1 is one head a bit. Fewe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import log
@@ -61,16 +61,6 @@ class Sharp(Gadget):
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """G(level) of levels 0..s, from the table: no softmax, no rounding."""
         return self.values[levels]
-
-    def error(self) -> float:
-        """Return the largest distance of the softmax layer from the labels, one input a level tried."""
-        s = len(self.values) - 1
-        small = replace(self, weights=np.r_[0, np.ones(s, np.int64)])
-        X = np.ones((2, 2, s + 1, 2, s + 1), np.int8)
-        X[0, ..., 0, 0], X[:, 0, :, 1, 0] = -1, -1
-        X[:, :, :, 1, 1:] = 1 - 2 * np.tri(s + 1, s, -1, np.int8)  # t coordinates differ
-        inputs = X.reshape(-1, 2, s + 1)
-        return float(np.abs(small.layer()(inputs) - small(inputs)).max())
 
 
 class Heads(NamedTuple):
@@ -161,20 +151,17 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
     The rationals of `rational`, rounded once. Raises `InputError` as it does.
     """
     r, doubled, c = rational(heads, sum(weights), balance)
-    betas = [2 * log(x) for x in r]
-    return made("sharp", weights, np.array(doubled) / 2, betas, c, max(betas), sum(c))
+    return made("sharp", weights, np.array(doubled) / 2, [2 * log(x) for x in r], c, sum(c))
 
 
-def made(
-    kind: ParityKind, weights: Sequence[int], thresholds: Any, betas: Any, c: Any, beta: float, gate: Any
-) -> Sharp:
-    """The gadget of exact heads, rounded once: (-1)^t at the level t of `weights`."""
+def made(kind: ParityKind, weights: Sequence[int], thresholds: Any, betas: Any, c: Any, gate: Any) -> Sharp:
+    """Return the gadget of exact heads, rounded once: (-1)^t at the level t of `weights`."""
     return Sharp(
         kind=kind,
         weights=np.array(weights, dtype=np.int64),
         thresholds=thresholds,
         coefficients=np.array([float(x) for x in c]),
-        beta=beta,
+        beta=max(betas),
         values=np.where(np.arange(sum(weights) + 1) % 2, -1.0, 1.0),
         offset=0.0,
         gate=float(gate),

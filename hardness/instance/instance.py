@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hardness import families
 from hardness.errors import InputError, sanitize
 from hardness.examples import Examples, InformativeExamples, InformativeRows, LeanExamples, open_pairs
-from hardness.families.base import UNSTATED, Family, Secret, Teacher, disagreement
+from hardness.families.base import UNSTATED, Family, Secret, Teacher
 from hardness.gadgets.coefficients import Gadget, gated
 from hardness.io import schemas
 from hardness.io.fields import require_memory, whole
@@ -291,10 +291,6 @@ class Instance:
             checks.append(Check("header", False, f"its {wrong} is not what its parameters say"))
         if family.hypothesis.startswith(UNSTATED):
             checks.append(Check("hypothesis", False, family.hypothesis))
-        if (concepts := family.concepts()) is not None:
-            differ = disagreement(family, concepts, self.teacher, self.secret)
-            agree = f"labels are those of {concepts.label} on random inputs"
-            checks.append(Check("concepts", differ is None, differ or agree))
         checks += (Check(*check) for check in family.verify(self.teacher, self.secret))
         bits = family.tokens * family.dim
         if isinstance(self.teacher, Gadget) and bits <= EXHAUSTIVE_BITS:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from hardness.errors import InputError
-from hardness.evaluation.learning import learn
 from hardness.families.controls import Nested, RandomDiagonal, Tent
 from hardness.families.parity import Parity
 from hardness.gadgets.coefficients import informative
@@ -45,11 +44,6 @@ def test_a_tent_is_its_parity_but_for_signs():
     assert (tent.values == tent.values[::-1]).all()
 
 
-@pytest.mark.parametrize("family", [Tent(12, 4), RandomDiagonal(12, 4)], ids=repr)
-def test_controls_are_learned_within_thousands_of_examples(family):
-    assert learn(Instance.generate(family, 0), "diagonal", 30_000, seed=0).open_solved
-
-
 @pytest.mark.parametrize("gadget", ["diag", "dot"])
 def test_one_block_is_the_parity_bit_for_bit(gadget):
     s = 3
@@ -85,7 +79,7 @@ def test_a_chain_that_is_none_does_not_verify_and_its_file_is_refused(tmp_path):
     outside = np.array(sorted({*range(1, 9)} - {*instance.secret["support"].tolist()}))
     stray = replace(instance.teacher, blocks=family.realize({"support": outside, "order": outside}).blocks)
     checks = {name: ok for name, ok, _ in family.verify(stray, instance.secret)}
-    assert checks == {"secret": True, "chain": False, "certificate": True}
+    assert checks == {"chain": False, "certificate": True}
     for order in (outside, np.array([0, 1, 2, 3]), instance.secret["order"][:3]):
         changed = replace(instance, secret={**instance.secret, "order": order.astype(np.int64)})
         changed.save(tmp_path / "f", force=True)

@@ -14,23 +14,21 @@ FAMILIES: list[Family] = [
     Parity(dim=20, heads=4, gadget="dot", flip=0.1),
     Parity(dim=12, heads=3, gadget="wide"),
     Nested(dim=8, size=3, block=1, gadget="dot"),
-    Rounding(dim=7, modulus=7, levels=2),
     Rounding(dim=2200, modulus=2**20, levels=4, weight=2),  # whose two coordinates its conditions once told
     Rounding(dim=16, modulus=17, levels=2, gadget="dot", heads=4),
-    Rounding(dim=6, modulus=5, levels=3, exact=True),
+    Rounding(dim=5, modulus=3, levels=3, exact=True),
     Nondegenerate(dim=6, tokens=3, heads=2),
     RandomDiagonal(dim=8, heads=3),
     Tent(dim=8, heads=3),
 ]
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
-def test_all_secrets_are_shown_as_the_same_bytes(family, count, tmp_path):
+def test_all_secrets_are_shown_as_the_same_bytes(family, tmp_path):
     """`estimate` knows the parameters alone, so that two secrets do."""
     path = tmp_path / "f"
     shown, secrets, prices = set(), set(), set()
-    for seed in range(count):
+    for seed in range(4):
         instance = Instance.generate(family, seed)
         instance.save(path, force=True)
         lines = [f"{line}{form}" for line in ("inspect", "verify") for form in (" ", " --json ")]
@@ -41,7 +39,7 @@ def test_all_secrets_are_shown_as_the_same_bytes(family, count, tmp_path):
         if seed < 2:
             prices.add(run_command(f"estimate {path} --json"))
     assert len(shown) == len(prices) == 1
-    assert len(secrets) > count // 3
+    assert len(secrets) > 1
 
 
 def test_reveal_shows_what_tells_of_the_secret(tmp_path):
