@@ -1,26 +1,13 @@
-"""hardness records: twelve hidden sets, the cheapest learners of the committed rows, and commands that run."""
+"""hardness records: twelve hidden sets, the cheapest learners known, and commands that run."""
 
 import shlex
-from pathlib import Path
 
 from commands import answer, run_command
-
-from hardness.engine.frames import rows
-from learner.studies.exponential_in_m import NAMED, STUDY, records
-
-
-def test_the_records_are_those_of_the_committed_rows() -> None:
-    assert STUDY.records is not None
-    text = records(rows(Path(__file__).parents[2] / "reports" / "exponential-in-m")).to_csv(
-        index=False, lineterminator="\n"
-    )
-    assert STUDY.records.read_text(encoding="utf-8") == text
 
 
 def test_twelve_hidden_sets_each_by_examples_and_by_heads_x_examples() -> None:
     known = answer("records")["records"]
-    assert [(each["heads"], each["dim"]) for each in known[::2]] == list(NAMED)
-    assert len(NAMED) == 12
+    assert len({each["instance"] for each in known}) == 12
     for few, light in zip(known[::2], known[1::2], strict=True):
         assert few["instance"] == light["instance"]
         assert few["examples"] <= light["examples"]

@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hardness.engine.outcome import Outcome
-from hardness.engine.task import APART
-from hardness.engine.tuning import Wanted
+from hardness.engine import rows
 from hardness.errors import InputError
 from learner.studies import exponential_in_m as study
 from learner.studies.exponential_in_m import laws, plan
-from learner.studies.exponential_in_m.plan import HARD, TENT, Cell
+from learner.studies.exponential_in_m.plan import HARD, Cell
 
 FIXED = plan.read()
 
@@ -22,50 +21,17 @@ def test_a_changed_plan_is_refused(tmp_path):
     text = plan.FILE.read_text(encoding="utf-8")
     changed = tmp_path / "changed.toml"
     changed.write_text(text.replace("[8, 32]", "[8, 33]", 1), encoding="utf-8")
-    with pytest.raises(InputError, match="was changed after it was fixed"):
-        plan.tasks(changed)
-    other = {**FIXED, "runs": 3}
-    signed = text.replace("runs = 15", "runs = 3", 1).replace(FIXED["digest"], plan.digest(other))
-    changed.write_text(signed, encoding="utf-8")
-    with pytest.raises(InputError, match="is another plan than this study fixed"):
+    with pytest.raises(InputError, match="is not the plan that was fixed before the rows"):
         plan.tasks(changed)
 
 
-def test_the_plan_lists_every_trial_once_and_no_judged_run_has_a_tuning_seed():
+def test_the_plan_lists_the_committed_rows_each_once():
+    """Settings that won follow from tuning.csv; none was judged on a seed that it was tuned on."""
     tasks = plan.tasks()
-    assert len({task.identity for task in tasks}) == len(tasks)
+    committed = rows.read(Path(__file__).parents[2] / "reports" / "exponential-in-m").rows
+    assert sorted(task.identity for task in tasks) == sorted(row.task.identity for row in committed)
     assert not any(task.tuning for task in tasks)
     assert {task.solver["plan"] for task in tasks} == {FIXED["digest"]}
-    cell = Cell(HARD, 4, 16, 64)
-    chosen = plan.tuning(FIXED, cell, Wanted(1, 2, 5000))
-    assert (chosen.repetition, chosen.budget["samples"]) == (APART + 2, 5000)
-    assert chosen.solver["params"] == {"heads": 64, "batch": 64}
-
-
-def test_the_plan_holds_what_it_says():
-    cells = plan.hidden(FIXED)
-    assert {cell.width for cell in cells if (cell.m, cell.d) == (8, 32)} == {16, 64, 256}
-    assert {cell.width for cell in cells if (cell.m, cell.d) == (11, 33)} == {64, 256}
-    assert all(cell.m < cell.d for cell in cells)
-    controls = plan.controls(FIXED)
-    assert {cell[1:] for cell in plan.tuned(FIXED) if cell.arm == HARD} >= {cell[1:] for cell in controls}
-    assert {cell.m for cell in controls if cell.arm == TENT} == {4, 6, 8}
-
-
-def test_winners_are_what_the_runs_of_their_cell_say():
-    cell = Cell(HARD, 3, 9, 16)
-    made = []
-
-    def run(tasks):
-        made.extend(tasks)
-        slow = {task.identity for task in tasks if task.solver["params"].get("output_rate") != 0.01}
-        return {task.identity: Outcome("solved", 700 if task.identity in slow else 400) for task in tasks}
-
-    fresh = plan.winners(FIXED, cell, run)
-    assert len(fresh) == FIXED["runs"]
-    assert {task.solver["params"]["output_rate"] for task in fresh} == {0.01}
-    assert len(made) == 9 * 3 + 3 * 6
-    assert all(task.repetition >= APART for task in made)
 
 
 def test_a_trial_is_repeated_bit_for_bit_and_widths_meet_the_same_examples():
@@ -76,25 +42,6 @@ def test_a_trial_is_repeated_bit_for_bit_and_widths_meet_the_same_examples():
     wide = replace(task, solver={**task.solver, "params": {"heads": 64}})
     roles = [[each.shared().seed(5, role) for role in ("instance", "examples")] for each in (task, wide)]
     assert roles[0] == roles[1]
-
-
-def test_labels_that_are_coins_are_never_learned_and_noise_is_not_judged():
-    (task,) = plan.trials(Cell(HARD, 2, 8, 16), "coins", {}, 6000, [0], labels="coins")
-    assert study.learned(task, 0).status == "budget"
-    (clean,) = plan.trials(Cell(HARD, 2, 8, 16), "flips", {}, 50_000, [0])
-    flipped = replace(clean, params={**clean.params, "flip": 0.1})
-    assert study.learned(flipped, 0).detail["error"] <= 0.1
-
-
-def test_heads_that_hold_the_set_are_counted():
-    rng = np.random.default_rng(0)
-    weights = np.vstack([rng.normal(size=(10, 5)) * 0.1, np.ones(5)])
-    support = np.array([2, 5, 9])
-    assert study.holders(weights, support) == 0
-    weights[support, 3] = -4, 4, 0.9
-    assert study.holders(weights, support) == 1
-    weights[7, 3] = 0.5
-    assert study.holders(weights, support) == 0
 
 
 def test_laws_find_what_was_planted():

@@ -1,5 +1,6 @@
 """The numbers of exponential-in-m's main text, from rows.csv: csv, numpy and scipy, nothing of the lab."""
 
+import csv
 import hashlib
 import json
 import tomllib
@@ -163,7 +164,7 @@ def test_heads_times_examples_over_n(name: str) -> None:
     assert (printed["near"], printed["of"]) == (sum(mean / 3 < x < 3 * mean for x in shares), len(shares))
 
 
-def test_the_lottery_and_the_coins() -> None:
+def test_the_lottery() -> None:
     ratios = {}
     for cell in runs("default"):
         m, d, M = cell
@@ -174,5 +175,16 @@ def test_the_lottery_and_the_coins() -> None:
     printed = NUMBERS["hazard"]["small"]
     assert (printed["cells"], printed["near"]) == (len(some), sum(0.5 < x < 2 for x in some))
     assert printed["ratio"] == pytest.approx(exp(np.mean(np.log(some))), rel=6e-3)
-    coins = [row["status"] for some in runs("coins").values() for row in some]
-    assert NUMBERS["coins"] == {"runs": len(coins), "solved": coins.count("solved")}
+
+
+def test_records_are_the_cheapest_medians() -> None:
+    """Of every named hidden set by examples, and by heads x examples."""
+    medians = [*DEFAULT.items(), *known("tuned").items()]
+    text = (ROOT / "learner/studies/exponential_in_m/records.csv").read_text(encoding="utf-8")
+    for line in csv.DictReader(text.splitlines()):
+        here = [
+            (cell[2], cost) for cell, cost in medians if cell[:2] == (int(line["heads"]), int(line["dim"]))
+        ]
+        by_work = line["least"] == "heads x examples"
+        width, cost = min(here, key=lambda at: at[1] * (at[0] if by_work else 1))
+        assert (int(line["examples"]), int(line["heads_examples"])) == (round(cost), width * round(cost))

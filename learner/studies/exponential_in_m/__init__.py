@@ -4,9 +4,7 @@ From the top: the grid of `make study`, the trials, the numbers of the article, 
 which the committed rows are, stands in `plan.py` and `plan4.toml`, the laws in `laws.py`, the lottery in `lottery.py`.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from math import comb, exp, isfinite, log
 from pathlib import Path
@@ -21,14 +19,11 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.evaluation.solver import Solver, make
-from hardness.examples import InformativeExamples
-from hardness.instance import Instance
 from hardness.report import plots
 from hardness.scores import sizes
 from hardness.statistics import median, regress
 from hardness.studies.ray import tasks_at
 from hardness.studies.trials import instance_of, solving_cost
-from hardness.tokens import TokenStream
 from learner.studies.exponential_in_m import laws, lottery, plan
 from learner.studies.exponential_in_m.plan import CONTROLS, HARD, MILD, STEEP, TENT, Cell
 
@@ -46,7 +41,7 @@ HOLD = 2.0  # a head holds S if its weights in S are this many times as large as
 def tasks(quick: bool) -> list[Task]:
     """Return hidden sets and controls along d = 4m, before 64 heads: what `make study` runs."""
     cells = [Cell(arm, m, 4 * m, 64) for m in range(2, 6 if quick else 8) for arm in (HARD, *CONTROLS)]
-    caps = {cell: int(40 * plan.law(cell)) + 100_000 for cell in cells if plan.exists(cell)}
+    caps = {cell: int(40 * plan.law(cell)) + 100_000 for cell in cells if cell.exists}
     return [task for cell in caps for task in plan.trials(cell, "ray", {}, caps[cell], range(5))]
 
 
@@ -79,76 +74,56 @@ def learned(task: Task, root: int) -> Outcome:
     """Return the examples that the learner reads until its error on fresh informative rows is at most a tenth.
 
     In the same repetition all widths and settings meet the same instance and examples. `seen` is when a head was first
-    seen to hold the hidden set, `held` from when on one always did, `holders` how many do in the end; the learner is
-    told nothing of it. Labels that are coins leave nothing to learn.
+    seen to hold the hidden set; the learner is told nothing of it.
 
     >>> solver = {"kind": "diagonal", "learner": "diagonal", "params": {"heads": 16}}
     >>> outcome = learned(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 20_000}, 0), root=0)
-    >>> outcome.status, outcome.cost < 8000, 0 < outcome.detail["held"] <= outcome.cost
+    >>> outcome.status, outcome.cost < 8000, 0 < outcome.detail["seen"] <= outcome.cost
     ('solved', True, True)
     """
     shared = task.shared()
     instance = instance_of(shared, root)
     solver = Solver("learner", task.solver["learner"], task.solver["params"])
     student = make(solver, task.seed(root, "solver") % 2**32)
-    stream, signs = shared.seed(root, "examples"), shared.seed(root, "signs")
-    judged = _noiseless(instance).informative(JUDGED, shared.seed(root, "fresh"))
-    coins = task.solver.get("labels") == "coins"
-    if coins:
-        judged = _with_coins(judged, shared.seed(root, "judged"), 0)
+    stream = shared.seed(root, "examples")
+    judged = instance.informative(JUDGED, shared.seed(root, "fresh"))
     variance, support = float(np.var(judged.Y)), instance.secret.get("support")
-    spent, now, seen, held, error = 0, 0, None, None, float("inf")
+    spent, seen, error = 0, None, float("inf")
     for size in sizes(int(task.budget["samples"]), FIRST, SPACING):
         while spent < size:
             part = instance.informative(min(PORTION, size - spent), stream, spent)
-            part = _with_coins(part, signs, spent) if coins else part
             student.partial_fit(part.X, part.Y)
             spent += len(part)
         error = float(np.mean((student.open_values(judged.X) - judged.Y) ** 2)) / variance
-        if support is not None:
-            now = holders(student.weights_, support)
-            held = (held or spent) if now else None
-            seen = seen or held
+        if support is not None and not seen and held(student.weights_, support):
+            seen = spent
         if not error > SOLVED:
             break
     status = "solved" if error <= SOLVED else "budget" if isfinite(error) else "wrong"
     detail: dict[str, float | None] = {"error": round(min(error, 1e6), 4)} if isfinite(error) else {}
-    if support is not None:
-        detail |= {"seen": seen, "held": held, "holders": now}
-    return Outcome(status, spent, detail)
+    return Outcome(status, spent, detail if support is None else {**detail, "seen": seen})
 
 
-def holders(weights: NDArray[np.floating], support: NDArray[np.integer]) -> int:
-    """Return how many heads hold a set S: every weight in S is at least twice as large as all weights outside it.
+def held(weights: NDArray[np.floating], support: NDArray[np.integer]) -> bool:
+    """Return whether a head holds a set S: every weight in S is at least twice as large as all weights outside it.
 
     `weights` (d + 1, M) are those of `learner.diagonal_network`. By chance the largest weights are those of S in one
     head of N, and far fewer are twice as large as the others.
 
-    >>> holders(np.array([[9.0, 9.0], [4.0, 2.0], [-5.0, 3.0], [1.0, 1.6], [1.0, 1.0]]), np.array([1, 2]))
-    1
+    >>> weights = np.array([[9.0, 9.0], [4.0, 2.0], [-5.0, 3.0], [1.0, 1.6], [1.0, 1.0]])
+    >>> held(weights, np.array([1, 2])), held(weights[:, 1:], np.array([1, 2]))
+    (True, False)
     """
     size = abs(weights[:-1])
     outside = np.delete(size, [0, *support], axis=0)
-    return int(np.sum(size[support].min(axis=0) >= HOLD * outside.max(axis=0, initial=0.0)))
-
-
-def _noiseless(instance: Instance) -> Instance:
-    """Return the instance without flips, of the same hidden set."""
-    family: Any = instance.family
-    return replace(instance, family=replace(family, flip=0.0)) if family.flip else instance
-
-
-def _with_coins(part: InformativeExamples, seed: int, start: int) -> InformativeExamples:
-    """Return examples start.. with every label times a sign of its own."""
-    words = TokenStream(seed, 1, 1).packed(start, len(part))[part.X.positions, 0, 0]
-    return replace(part, Y=part.Y * (1 - 2 * words.astype(np.float64)))
+    return bool(np.any(size[support].min(axis=0) >= HOLD * outside.max(axis=0, initial=0.0)))
 
 
 def attacked(task: Task, root: int) -> Outcome:
-    """Return the examples that elimination, or a search of all sets, takes to name the hidden set, and its seconds.
+    """Return the examples that a search of all sets takes to name the hidden one, and its seconds.
 
-    More and more examples are tried, a twentieth more each time. Both attacks accept an answer only if it reproduces
-    examples that had no part in finding it.
+    More and more examples are tried, a twentieth more each time. An answer counts only if it reproduces examples that
+    had no part in finding it.
     """
     from hardness.evaluation.attacking import attack
 
@@ -175,11 +150,6 @@ def drawn(task: Task, root: int) -> Outcome:
 LINES = {"3m": "d == 3 * m", "4m": "d == 4 * m", "8m": "d == 8 * m", "24": "d == 24", "32": "d == 32"}
 RAYS, FIXED = [*LINES][:3], [*LINES][3:]
 WIDTHS = (16, 64, 256)
-NAMED = (  # (m, d) of the records
-    *((m, 3 * m) for m in (8, 9, 10, 11)),
-    *((m, 4 * m) for m in (5, 6, 7, 8, 9)),
-    *((m, 8 * m) for m in (4, 5, 6)),
-)
 LEAST = 9  # runs of a median
 
 
@@ -187,28 +157,26 @@ def medians(rows: "DataFrame") -> "DataFrame":
     """Return a line per arm, series, m, d and width: the median of examples, and whether it is a bound.
 
     `clock` is how many examples were read in all runs before the first head held S, or the run ended, and `tickets` how
-    many runs saw one; `setting` has the options that are not the learner's defaults. Cells of which fewer than nine
-    runs have ended are left out.
+    many runs saw one. Cells of which fewer than nine runs have ended are left out.
     """
     import pandas as pd
 
     runs = rows[(rows.kind == "diagonal") & (rows.status != "planned")]
-    options, lines = {f"params.{name}": name for name in ("batch", "output_rate", "rate")}, []
+    lines = []
     for (arm, series, m, d, width), cell in runs.groupby(["arm", "series", "heads", "dim", "params.heads"]):
         costs, sets = cell.cost.astype(float), comb(d - 1, m)
         middle = median(costs.tolist(), (cell.status != "solved").tolist())
         line = {"arm": arm, "series": series, "m": m, "d": d, "width": width, "N": sets, "log_N": log(sets)}
         line |= {"median": middle.value, "bound": middle.bound, "solved": middle.solved, "runs": middle.runs}
         line |= {"clock": cell.seen.astype(float).fillna(costs).sum(), "tickets": cell.seen.notna().sum()}
-        setting = cell[[*options]].astype(object).iloc[0].dropna().rename(options)
-        lines.append({**line, "setting": setting.to_dict()})
+        lines.append(line)
     cells = pd.DataFrame(lines)
     return cells[cells.runs >= LEAST]
 
 
 def cheaper(cells: "DataFrame") -> "DataFrame":
     """Return the cheaper of the default and the tuned setting in every cell; a known median before a bound."""
-    order = cells.query("series in ['default', 'tuned']").sort_values(["bound", "median"])
+    order = cells.sort_values(["bound", "median"])
     return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
 
 
@@ -278,13 +246,11 @@ def spread(work: "DataFrame") -> dict[str, float]:
 
 
 def by_error(known: "DataFrame") -> "DataFrame":
-    """Return a line a law: the factor by which it errs on large classes; and that factor where cells with m > n/2 are
-    left out, which the plan does not ask."""
+    """Return a line a law: the factor by which it errs on large classes."""
     import pandas as pd
 
-    parts = {"factor of error": known, "m ≤ n/2": known[2 * known.m < known.d]}
-    errors = {name: laws.errors(part, part["median"].to_numpy(float)) for name, part in parts.items()}
-    table = pd.DataFrame(errors).map(rounded).rename_axis("law").reset_index()
+    errors = laws.errors(known, known["median"].to_numpy(float))
+    table = pd.DataFrame({"law": [*errors], "factor of error": map(rounded, errors.values())})
     return table.sort_values("factor of error", kind="stable", ignore_index=True)
 
 
@@ -327,9 +293,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     work = hard.query("not bound and 16 * N / width > 110 * N**0.5")
     by_width = [on_line(work, HARD, width, line) for line in RAYS for width in WIDTHS]
     slower = [slope(part, "log_N")["high"] < 1 for part in by_width if len(part) > 2]
-    coins = rows[(rows.series == "coins") & (rows.status != "planned")]
-    flipped = cells.query("arm == @HARD").pivot(index=["m", "d", "width"], columns="series", values="median")
-    flips = flipped.flips / flipped.default
     full = hard.query("m == d - 1 and width == 256")
     values = {
         "sizes": len(hard),
@@ -342,8 +305,6 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "sparse": spread(work.query("2 * m < d")),
         "slower": {"rays": sum(slower), "of": len(slower)},
         "hazard": {"all": agreement(tickets), "small": agreement(tickets.query("m <= 7"))},
-        "coins": {"runs": len(coins), "solved": int((coins.status == "solved").sum())},
-        "flips": {"least": flips.min(), "most": flips.max()},
         "search": {"examples": int(search.examples.max()), "milliseconds": 1000 * search.seconds.max()},
         "full": {cell.m: {"cost": cell["median"], "runs": cell.solved} for _, cell in full.iterrows()},
         "runs": fixed["runs"],
@@ -382,7 +343,7 @@ def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "D
 
 def costs(cells: "DataFrame") -> "DataFrame":
     """Return a line per hidden set: the median examples by width, and of the tuned setting where there is one."""
-    known = cells.query("arm == @HARD and series in ['default', 'tuned']").sort_values("series")
+    known = cells.query("arm == @HARD").sort_values("series")
     text = known.bound.map({True: "≥ ", False: ""}) + known["median"].map(rounded).map("{:,.0f}".format)
     texts = text.groupby([known.N, known.m, known.d, known.width]).agg(" / ".join)
     return texts.unstack(fill_value="–").rename(columns=str).reset_index()
@@ -412,34 +373,6 @@ def figures(rows: "DataFrame") -> dict[str, "Figure"]:
         plots.label_ends(axis, ends)
     axes[0].set_ylabel("examples until learned")
     return {"costs": figure}
-
-
-def records(rows: "DataFrame") -> "DataFrame":
-    """Return the cheapest learner known of every named hidden set: by examples, and by heads x examples.
-
-    Medians that are known alone count, of the default and of settings tuned to the cell, on seeds that chose neither.
-    A command makes an instance and learns it once.
-    """
-    import pandas as pd
-
-    known = medians(rows).query("arm == @HARD and series in ['default', 'tuned'] and not bound")
-    known = known.assign(examples=known["median"].round().astype(int))
-    known = known.assign(heads_examples=known.width * known.examples)
-    lines = []
-    for m, d in NAMED:
-        for least, column in (("examples", "median"), ("heads x examples", "heads_examples")):
-            here = known[(known.m == m) & (known.d == d)].sort_values(column, kind="stable")
-            for _, cell in here.head(1).iterrows():
-                options = "".join(f" --set {name}={value:g}" for name, value in cell.setting.items())
-                command = (
-                    f"hardness generate parity --dim {d} --heads {m} --seed 1 --out x.safetensors && hardness learn "
-                    f"diagonal x.safetensors --count {3 * cell.examples} --seed 2 --heads {cell.width}{options}"
-                )
-                line = {"instance": f"parity-d{d}-m{m}", "dim": d, "heads": m, "least": least}
-                line |= cell[["examples", "heads_examples", "runs", "solved"]].to_dict()
-                setting = json.dumps({"heads": cell.width, **cell.setting})
-                lines.append({**line, "setting": setting, "command": command})
-    return pd.DataFrame(lines)
 
 
 STUDY = Study(

@@ -1,18 +1,16 @@
 """Plan 4: cells, widths, settings, seeds and caps, fixed before any of its rows; `plan4.toml` beside this file.
 
-What is run is a function of the plan and, for the settings that win their cells, of the runs that tuned them.
+Settings that won their cells follow from the runs that tuned them, `tuning.csv`.
 """
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardness.engine.task import APART, Task, canonical
-from hardness.engine.tuning import Halving, Results, Wanted, tune
+from hardness.engine.task import Task, canonical
 from hardness.errors import InputError
 
 FILE = Path(__file__).with_name("plan4.toml")
@@ -40,6 +38,11 @@ class Cell(NamedTuple):
         """N = C(d - 1, m)."""
         return comb(self.d - 1, self.m)
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a problem: a tent of the level is one for even m >= 4 alone."""
+        return self.arm != TENT or (self.m >= 4 and self.m % 2 == 0)
+
 
 def law(cell: Cell) -> float:
     """Return 110 sqrt(N) + 16 N/M, examples, of the pilot: what caps are multiples of."""
@@ -52,39 +55,34 @@ def digest(plan: Plan) -> str:
 
 
 def read(path: Path = FILE) -> dict[str, Any]:
-    """Return the plan of a file. Raises `InputError` if it is none, or is not what its digest says that it was."""
+    """Return the plan of a file. Raises `InputError` if it is not plan 4 as it was fixed."""
+    fixed = tomllib.loads(FILE.read_text(encoding="utf-8"))["digest"]
     try:
         plan = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read the plan {path}: {error}") from error
-    if plan.get("digest") != (now := digest(plan)):
+    if (now := digest(plan)) != fixed:
         raise InputError(
-            f"{path} was changed after it was fixed: its digest is {now[:12]}, and it says "
-            f"{str(plan.get('digest'))[:12]}; bring the plan back as it was"
+            f"{path} is not the plan that was fixed before the rows: its digest is {now[:12]}, not {fixed[:12]}"
         )
     return plan
 
 
 def tasks(path: Path = FILE) -> list[Task]:
-    """Return all trials of a plan that do not depend on tuning. Raises `InputError` for another plan than this one."""
+    """Return the trials of the plan's learners and of the search, and the lottery's predictions.
+
+    A tuned setting is judged on fresh seeds. Raises `InputError` for another plan than this one.
+    """
     plan = read(path)
-    if plan["digest"] != read()["digest"]:
-        raise InputError(f"{path} is another plan than this study fixed; its rows would not be judged")
-    return [*(task for part in parts(plan) for task in part), *largest(plan)]
-
-
-def parts(plan: Plan) -> Iterator[list[Task]]:
-    """Yield those trials part by part, in the order in which they are run, but for `largest`."""
-    yield [*beside(plan)]
-    for cells in (hidden(plan), controls(plan)):
-        yield [task for cell in cells for task in runs(plan, cell, "default", {}, range(plan["runs"]))]
-    yield [*flips(plan), *coins(plan)]
-
-
-def largest(plan: Plan) -> list[Task]:
-    """Return the trials that are run last."""
-    cells = [Cell(HARD, m, d, width) for width, m, d in plan["largest"]]
-    return [task for cell in cells for task in runs(plan, cell, "default", {}, range(plan["largest_runs"]))]
+    first, second = range(plan["runs"]), range(plan["runs"], 2 * plan["runs"])
+    planned = [*beside(plan)]
+    for cell in (*hidden(plan), *controls(plan)):
+        planned += runs(plan, cell, "default", {}, first)
+    for cell, setting in winners(plan).items():
+        planned += runs(plan, cell, "tuned", setting, second)
+    for width, m, d in plan["largest"]:
+        planned += runs(plan, Cell(HARD, m, d, width), "default", {}, range(plan["largest_runs"]))
+    return planned
 
 
 def hidden(plan: Plan) -> list[Cell]:
@@ -99,21 +97,35 @@ def hidden(plan: Plan) -> list[Cell]:
 def controls(plan: Plan) -> list[Cell]:
     """Return the cells of controls."""
     cells = [Cell(arm, m, d, width) for m, d in plan["tuned"] for arm in CONTROLS for width in plan["widths"]]
-    return [cell for cell in cells if exists(cell)]
+    return [cell for cell in cells if cell.exists]
 
 
-def exists(cell: Cell) -> bool:
-    """Return whether there is such a problem: a tent of the level is one for even m >= 4 alone."""
-    return cell.arm != TENT or (cell.m >= 4 and cell.m % 2 == 0)
+def winners(plan: Plan) -> dict[Cell, Mapping[str, float]]:
+    """Return the setting of the menu that won each tuned cell.
+
+    Successive halving gave three tuning seeds to every setting and nine to the best three. Of these the one wins whose
+    solution costs least: all that its runs read over how many of them solved.
+    """
+    import pandas as pd
+
+    cell = ["arm", "m", "d", "width"]
+    every = pd.read_csv(FILE.with_name("tuning.csv")).sort_values("cap", kind="stable")
+    last = every.groupby([*cell, "setting", "seed"], sort=False).last().reset_index()
+    last["solved"] = last.status == "solved"
+    spent = last.groupby([*cell, "setting"]).agg(
+        read=("cost", "sum"), solved=("solved", "sum"), runs=("cost", "size")
+    )
+    spent = spent[spent.runs == plan["tuning_seeds"]]
+    won = (spent["read"] / spent.solved).groupby(cell).idxmin()
+    return {Cell(arm, m, d, width): plan["menu"][setting] for arm, m, d, width, setting in won}
 
 
 def runs(
-    plan: Plan, cell: Cell, series: str, setting: Mapping[str, Any], repetitions: Sequence[int], **params: Any
+    plan: Plan, cell: Cell, series: str, setting: Mapping[str, Any], repetitions: Sequence[int]
 ) -> Iterator[Task]:
     """Yield runs of a cell: the learner `diagonal` of `width` heads with its defaults but for `setting`."""
     cap = int(plan["reach"] * max(law(cell), cell.m**3 * (cell.d - 1)))
-    for task in trials(cell, series, setting, cap, repetitions, plan=plan["digest"]):
-        yield replace(task, params={**task.params, **params})
+    return trials(cell, series, setting, cap, repetitions, plan=plan["digest"])
 
 
 def trials(
@@ -127,23 +139,8 @@ def trials(
         yield Task(family, {"dim": cell.d, "heads": cell.m, **more}, solver | said, {"samples": cap}, run)
 
 
-def flips(plan: Plan) -> Iterator[Task]:
-    """Yield runs on hidden sets of which a tenth of the labels is flipped."""
-    for m, d in plan["flipped"]:
-        for width in plan["widths"]:
-            yield from runs(plan, Cell(HARD, m, d, width), "flips", {}, range(plan["runs"]), flip=0.1)
-
-
-def coins(plan: Plan) -> Iterator[Task]:
-    """Yield runs on labels that are coins: whatever a learner says of them, it has not learned."""
-    for m, d in plan["coins"]:
-        cell = Cell(HARD, m, d, 64)
-        most = int(20 * law(cell))
-        yield from trials(cell, "coins", {}, most, range(20), plan=plan["digest"], labels="coins")
-
-
 def beside(plan: Plan) -> Iterator[Task]:
-    """Yield what is no gradient learner: elimination and search; and the lottery's prediction, of 4000 random heads."""
+    """Yield what is no gradient learner: the search, and the lottery's prediction, of 4000 random heads."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     places |= dict.fromkeys((m, d) for _, m, d in plan["largest"])
     named = {"plan": plan["digest"]}
@@ -151,33 +148,6 @@ def beside(plan: Plan) -> Iterator[Task]:
         where = {"dim": d, "heads": m}
         if m < d - 1:
             yield Task("parity", where, {"kind": "lottery", "arm": "lottery", "heads": 4000, **named}, {}, 0)
-        for attack in ("search", "gaussian"):
-            if attack == "gaussian" or comb(d - 1, m) <= plan["most_sets_of_search"]:
-                solver = {"kind": "attack", "attack": attack, "arm": attack, **named}
-                yield from (Task("parity", where, solver, {"samples": 10_000}, run) for run in range(5))
-
-
-def tuned(plan: Plan) -> list[Cell]:
-    """Return the cells in which settings are tuned: hidden sets and controls at the same places and widths."""
-    return [*(Cell(HARD, m, d, width) for m, d in plan["tuned"] for width in plan["widths"]), *controls(plan)]
-
-
-def tuning(plan: Plan, cell: Cell, wanted: Wanted) -> Task:
-    """Return the run of a setting of the menu on a tuning seed; no judged run has that seed."""
-    setting, repetitions = plan["menu"][wanted.setting], [APART + wanted.seed]
-    (task,) = trials(cell, "tuning", setting, wanted.cap, repetitions, plan=plan["digest"])
-    return task
-
-
-def halving(plan: Plan, cell: Cell) -> Halving:
-    """Return how a cell is tuned: three seeds for the whole menu, nine for the best three of it."""
-    at_most = int(plan["tuning_reach"] * law(cell))
-    first = at_most // plan["tuning_reach"] + 1 if cell.arm == HARD else min(at_most, 20_000)
-    return Halving(len(plan["menu"]), (3, plan["tuning_seeds"]), (3, 1), first, at_most, growth=4)
-
-
-def winners(plan: Plan, cell: Cell, run: Callable[[Sequence[Task]], Results]) -> list[Task]:
-    """Return the judged runs of the setting that wins a cell; `run(tasks)` makes those that choose."""
-    chosen = tune({cell: halving(plan, cell)}, lambda cell, wanted: tuning(plan, cell, wanted), run)[cell]
-    fresh = range(plan["runs"], 2 * plan["runs"])
-    return [] if chosen is None else [*runs(plan, cell, "tuned", plan["menu"][chosen], fresh)]
+        if comb(d - 1, m) <= plan["most_sets_of_search"]:
+            solver = {"kind": "attack", "attack": "search", "arm": "search", **named}
+            yield from (Task("parity", where, solver, {"samples": 10_000}, run) for run in range(5))
