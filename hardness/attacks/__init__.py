@@ -4,18 +4,14 @@ An attack is a function ``attack(X, Y, public, *, budget, seed) -> Recovery`` re
 `hardness.attacks`. It is handed what an examples file holds and nothing else.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from hardness.io.texts import table
 
 Public = dict[str, Any]
 Progress = Callable[[str], None]
-Rule = Callable[[NDArray[np.int8]], Iterator[NDArray[np.int64]]]
 
 
 @dataclass(frozen=True)
@@ -23,9 +19,7 @@ class Recovery:
     """The end of an attack: one of the lab's statuses, the secret that it names, what it used.
 
     `secret` is ``{"support": [...]}`` or ``{"w": [...]}`` as `generate` writes it, and present only if the
-    answer reproduced rows that had no part in finding it. `detail` holds the attack's own figures. An attack that can
-    tell labels without a secret has a `rule`: of public vectors (N, n) it yields levels (N,), the likeliest first.
-    `predictions` are the held-out labels of a challenge, where that was attacked and opened.
+    answer reproduced rows that had no part in finding it. `detail` holds the attack's own figures.
     """
 
     status: str
@@ -33,8 +27,6 @@ class Recovery:
     samples_used: int
     seconds: float = 0.0
     detail: dict[str, Any] = field(default_factory=dict)
-    predictions: list[float] | None = None
-    rule: Rule | None = field(default=None, repr=False, compare=False)
 
     def _repr_html_(self) -> str:
         used = {"examples used": self.samples_used, "seconds": self.seconds}

@@ -19,7 +19,7 @@ def means(equations: Equations, budget: int | None, seed: int, progress: Progres
     labels are no parities or rows too few.
     """
     if not equations.are_parities:
-        return Recovery.refused("labels are no parities: try junta, few-heads or bkw")
+        return Recovery.refused("labels are no parities: try lattice or bkw")
     held_out = check_plan(equations.flip, equations.n**4)[0]
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     if len(known) < held_out:

@@ -15,7 +15,6 @@ from hardness.attacks.cost import (
     log2_rows_to_test,
     rows_a_candidate,
 )
-from hardness.attacks.junta import LEVELS
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.linear import HiddenVector
 from hardness.gadgets.modular import preimages
@@ -27,11 +26,12 @@ SECRETS = 101  # sparse ones drawn, of which the median counts
 HARMONICS = 64  # of a label that are looked at
 AT_ONCE = 64  # coordinates, at most
 TINY = 1e-300  # what stands for 0 in a logarithm
+LEVELS = 4  # of a label that choices of coordinates would be made by
 OFFSETS = 16  # places of the secret's mean between two turns of the levels
 MEASURED = "2^30 operations to a second of one core, held to measured seconds; rows free"
 JUNTA = (
     "the coordinates of a sparse secret, the first or first few at once, then a table of labels: median over secrets; "
-    "junta.py, which begins with single ones"
+    "no program here"
 )
 
 
@@ -41,10 +41,10 @@ def lines(public: Public, tolerance: float) -> list[Line]:
     bound = f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)"
     cells = (
         "regression on the cells of the level: few heads are wrong on "
-        f"{it.error_mass:.2g} of the informative inputs, typically; few_heads.py"
+        f"{it.error_mass:.2g} of the informative inputs, typically; no program here"
     )
     boxes = "halves of the secret meet in boxes of residues; no program here"
-    vanish = "polynomials that vanish on the level of fewest residues (Arora and Ge 2011); linearization.py"
+    vanish = "polynomials that vanish on the level of fewest residues (Arora and Ge 2011); no program here"
     bits = "noisy parities, where q = 2: collisions, then a Walsh-Hadamard transform"
     return [
         ("sq bound", bound, lambda: _query_bound(it, tolerance)),

@@ -25,7 +25,7 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
     `budget` bounds the elementary steps. `refused` where the search does not fit it.
     """
     if not equations.are_parities:
-        return Recovery.refused("search finds hidden sets; of rounding try junta, lattice or bkw")
+        return Recovery.refused("search finds hidden sets; of rounding try lattice or bkw")
     n, s, eta = equations.n, equations.sparsity or 0, equations.flip
     held_out, bar = check_plan(eta, 2.0**60) if eta else (64, 0.0)
     needed = held_out + (2 * n if eta else 64)

@@ -62,8 +62,7 @@ def attack(
     `hardness attack membership F` takes an instance file instead: the attacker chooses inputs and sees their labels.
     So does `batch-gradient`: the attacker sees exact mean gradients of batches, and no example (theory 2.10).
 
-    Of a challenge it gets the public folder: what it finds is tried on the held-out inputs. With --json the report is
-    an answer to `hardness judge`.
+    Of a challenge it gets the public folder: with --json the report is an answer to `hardness judge`.
 
     Example: hardness attack gaussian examples.npz
     """
@@ -91,13 +90,10 @@ def attack(
         registry.module_of("attack", name)  # a misspelt name is said before a missing file
         with steps(name) as tell:
             outcome = attack_file(file, name, budget, seed, tell)
-        ended = {key: value for key, value in vars(outcome).items() if key != "rule" and value is not None}
+        ended = {key: value for key, value in vars(outcome).items() if value is not None}
         ended |= {"attack": name, "secret": outcome.secret}
         recovered = {**outcome.detail, **({"secret": outcome.secret} if outcome.secret else {})}
-        lines = [
-            f"{outcome.status}: {name} after {outcome.samples_used} examples, {outcome.seconds:.2f} s",
-            *(["every held-out label is right: --json gives them"] if outcome.predictions else []),
-        ]
+        lines = [f"{outcome.status}: {name} after {outcome.samples_used} examples, {outcome.seconds:.2f} s"]
     emit(as_json, ended, [*lines, *(f"{key.replace('_', ' ')}: {value}" for key, value in recovered.items())])
 
 

@@ -2,26 +2,24 @@
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.attacks import Progress, Recovery
 from hardness.attacks.acceptance import accepts
-from hardness.attacks.equations import extract, hidden
+from hardness.attacks.equations import extract
 from hardness.errors import InputError, one_line
 from hardness.examples import Examples, read
 from hardness.instance import Instance
-from hardness.instance.challenge import opened
+from hardness.instance.challenge import judge
 from hardness.io.fields import whole
 from hardness.io.texts import sanitize_json
-from hardness.tokens import Signs
 
 UNFOUNDED = "the labels do not follow from the secret that it names"
 
@@ -65,29 +63,15 @@ def attack_file(
 ) -> Recovery:
     """Attack a file of examples, or the public folder of a challenge.
 
-    Of a challenge what was found is tried on the held-out inputs: `solved` if it opens their commitment, and
-    `predictions` are the held-out labels then. Raises `InputError` where the challenge was changed.
+    A secret that does not open the challenge's commitment is `wrong`.
     """
     challenge = (path / "challenge.json").is_file()
     examples, public = read(path / "examples.npz" if challenge else path)
     recovery = attack_examples(examples, public, name, budget, seed, progress)
-    if not challenge:
+    if not challenge or recovery.secret is None:
         return recovery
-    known = hidden(public)
-
-    def guesses(X: Signs) -> Iterator[NDArray[np.float64]]:
-        if X.shape[1:] != examples.X.shape[1:]:
-            raise ValueError(f"inputs of shape {X.shape[1:]} beside examples of shape {examples.X.shape[1:]}")
-        if recovery.secret is not None:
-            yield known.predict(recovery.secret, X)[:, 0, 0]
-        elif recovery.rule is not None:
-            for level in recovery.rule(known.vectors(X)):
-                yield X[:, 0, 0] * known.shown(level)
-
-    right = opened(path, guesses)
-    if right is None:
-        return replace(recovery, status="wrong" if recovery.status == "solved" else recovery.status)
-    return replace(recovery, status="solved", predictions=right.tolist())
+    verdict = judge(path, recovery.secret)
+    return recovery if verdict.ok else replace(recovery, status="wrong", detail={"reason": verdict.reason})
 
 
 def attack_examples(

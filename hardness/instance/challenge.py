@@ -9,7 +9,6 @@ proves that parameters and examples are the ones its author committed to.
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -156,21 +155,6 @@ def judge(folder: Path, answer: Any) -> Verdict:
         return Verdict(right, "predictions", reason)
     except (ValueError, TypeError, OverflowError) as error:
         return Verdict(False, "none", f"not an answer to this challenge: {sanitize(error)}")
-
-
-def opened(folder: Path, guesses: Callable[[Signs], Iterable[Floats]]) -> Floats | None:
-    """Return the first of the `guesses` on the held-out inputs that opens their commitment, (H,); None if none does.
-
-    The salt is public, so whoever has the folder can try. Raises `InputError` where the challenge was changed.
-    """
-    header, changed = _read(folder)
-    if changed:
-        raise InputError(f"the challenge was changed: {changed}")
-    try:
-        X = _inputs(folder, header)
-        return next((values for values in guesses(X) if _opens(header, X, values)), None)
-    except ValueError as error:
-        raise InputError(f"{folder} is no whole challenge: {sanitize(error)}") from error
 
 
 def _inputs(folder: Path, header: dict[str, Any]) -> Signs:

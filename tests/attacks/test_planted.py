@@ -48,12 +48,8 @@ REFUSED = [  # attack, n, q, p, weight, rows, further options, words of the reas
     ("lattice", 80, 17, 2, None, 60, {}, ""),
     ("lattice", 40, 97, 2, None, 80_000, {}, ""),
     ("lattice", 20, 2, 2, 3, 400, {}, ""),
-    ("few-heads", 8, 2, 2, 2, 300, {}, "heads are not few"),
-    ("junta", 8, 17, 2, None, 300, {}, "dense"),
     ("means", 8, 17, 2, None, 300, {}, "no parities"),
     ("means", 8, 2, 2, 3, 300, {"flip": 0.4}, "are needed"),
-    ("linearization", 8, 17, 2, None, 300, {"noise": 1.0}, "noisy"),
-    ("linearization", 64, 97, 2, None, 300, {}, "too many"),
 ]
 
 

@@ -52,13 +52,9 @@ def test_easy_settings_are_priced(attack: str, line: str) -> None:
     assert (cheapest["name"], cheapest["log2_time"] < 60) == (attack, True)
 
 
-# Small enough for a test; the six settings of the first lines above take each attack a few seconds.
 OPENED = [
-    ("few-heads", 20000, "rounding --dim 33 --modulus 1009 --levels 3 --heads 2"),
-    ("junta", 4000, "rounding --dim 101 --modulus 4096 --levels 2 --weight 5"),
     ("means", 20000, "parity --dim 129 --heads 12 --flip 0.2 --bias 0.9"),
     ("means", 20000, "parity --dim 129 --heads 120 --flip 0.2 --bias 0.9"),  # the other coordinates are few
-    ("linearization", 6000, "rounding --dim 21 --modulus 7 --levels 3"),
 ]
 
 
