@@ -24,7 +24,7 @@ from hardness.io.files import write_text
 from hardness.sq.bounds.floors import FIVE, decimal, exact_floor
 from hardness.sq.game import rounds, seated, strategy_of
 from hardness.sq.oracle import Window
-from hardness.sq.queries import Query, SignBatch, SpanFunction, span_coordinates
+from hardness.sq.queries import Query, SignBatch, SpanFunction, Table, span_coordinates
 
 Certificate = dict[str, Any]
 KINDS = ("transcript", "bound", "value")
@@ -57,17 +57,21 @@ def transcript(
             exchanges.append((query, reply))
             live = allowed
     tau, left = decimal(tolerance), live[:2]
-    asked, tables = _encoded(query for query, _ in exchanges)
+    tables: dict[str, int] = {}
+    asked = [_encoded(query, tables) for query, _ in exchanges]
     answers = [str(_answer(reply, query.means(left).tolist(), tau)) for query, reply in exchanges]
-    stated = _stated("transcript", tolerance, concepts.n, [concepts.s])
-    shown = {"queries": len(asked), "concepts": left.tolist(), "answers": answers}
-    return {**stated, **shown, "asked": asked, "tables": tables}
+    shown = {"queries": len(asked), "concepts": left.tolist(), "answers": answers, "asked": asked}
+    return _stated("transcript", tolerance, concepts.n, [concepts.s]) | shown | _listed(tables)
 
 
 def _short(query: Query) -> Query:
-    if not isinstance(query, SpanFunction):
-        return query
-    return replace(query, values=np.clip(np.round(query.values * DENOMINATOR) / DENOMINATOR, -1, 1))
+    """Return a query with values of few digits; a table as a function of all coordinates."""
+    if isinstance(query, Table):
+        bits = np.arange(len(query.values).bit_length() - 1, dtype=np.uint64)
+        query = SpanFunction(0, np.uint64(1) << bits, query.values)
+    if isinstance(query, SpanFunction):
+        return replace(query, values=np.clip(np.round(query.values * DENOMINATOR) / DENOMINATOR, -1, 1))
+    return query
 
 
 def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
@@ -83,40 +87,39 @@ def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
     return (low + high) / 2
 
 
-def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return queries as records, and the distinct tables that they refer to."""
-    records: list[dict[str, Any]] = []
-    tables: dict[str, int] = {}
+def _encoded(query: Query | Ask, tables: dict[str, int]) -> dict[str, Any]:
+    """Return a query as a record that refers to one of the distinct tables, to which a new one is added."""
+    base: int
+    generators: Iterable[int]
+    values: Sequence[Fraction | int]
+    match query:
+        case SignBatch(sets=sets, signs=signs) if len(sets) == 1:
+            base, generators, values = int(sets[0]), (), signs.tolist()
+        case SignBatch(sets=sets, signs=signs):
+            if len(span_coordinates(sets, sets)[0]) > WIDEST_BATCH:
+                raise InputError(
+                    f"sign batches are certified that span up to {WIDEST_BATCH} bits; lower --dim"
+                )
+            return {"batch": [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]}
+        case SpanFunction():
+            base, generators = query.base, query.generators.tolist()
+            values = [Fraction(round(v * DENOMINATOR), DENOMINATOR) for v in query.values.tolist()]
+        case Ask():
+            base, generators, values = query.base, query.generators, query.values
+        case _:
+            raise InputError(f"a {type(query).__name__} query has no exact form that the checker knows")
+    if len(values) > LARGEST_TABLE:
+        raise InputError(
+            f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim"
+        )
+    scale = lcm(*(Fraction(value).denominator for value in values))
+    text = json.dumps({"scale": scale, "values": [int(value * scale) for value in values]})
+    place = tables.setdefault(text, len(tables))
+    return {"table": place, "base": base, "generators": [int(g) for g in generators]}
 
-    def record(base: int, generators: Iterable[int], values: Sequence[Any]) -> dict[str, Any]:
-        if len(values) > LARGEST_TABLE:
-            raise InputError(
-                f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim"
-            )
-        scale = lcm(*(Fraction(value).denominator for value in values))
-        text = json.dumps({"scale": scale, "values": [int(value * scale) for value in values]})
-        place = tables.setdefault(text, len(tables))
-        return {"table": place, "base": int(base), "generators": [int(g) for g in generators]}
 
-    for query in queries:
-        match query:
-            case SignBatch(sets=sets, signs=signs) if len(sets) == 1:
-                records.append(record(sets[0], [], signs.tolist()))
-            case SignBatch(sets=sets, signs=signs):
-                if len(span_coordinates(sets, sets)[0]) > WIDEST_BATCH:
-                    raise InputError(
-                        f"sign batches are certified that span up to {WIDEST_BATCH} bits; lower --dim"
-                    )
-                signed = [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]
-                records.append({"batch": signed})
-            case SpanFunction(base=base, generators=generators, values=values):
-                exact = [Fraction(round(v * DENOMINATOR), DENOMINATOR) for v in values.tolist()]
-                records.append(record(base, generators, exact))
-            case Ask(base=base, generators=generators, values=values):
-                records.append(record(base, generators, values))
-            case _:
-                raise InputError(f"a {type(query).__name__} query has no exact form that the checker knows")
-    return records, [json.loads(text) for text in tables]
+def _listed(tables: dict[str, int]) -> dict[str, Any]:
+    return {"tables": [json.loads(text) for text in tables]}
 
 
 def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
@@ -153,10 +156,10 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
         asks, proofs = winning(games, concepts), refutations(games, concepts, best)
     except OutOfTime:
         raise InputError(f"no exact value of {size} concepts within {seconds:g} s; lower --dim") from None
-    asked, tables = _encoded(asks.values())
+    tables: dict[str, int] = {}
     upper = [
-        {"live": live, "height": games.value(live), "query": query}
-        for live, query in zip(asks, asked, strict=True)
+        {"live": live, "height": games.value(live), "query": _encoded(query, tables)}
+        for live, query in asks.items()
     ]
     lower = []
     for live, (height, proof) in proofs.items():
@@ -167,7 +170,7 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
             leaves.append({"order": leaf.beginning, "pairs": leaf.pairs, "weights": weights})
         lower.append({"live": live, "height": height, "leaves": leaves})
     stated = _stated("value", tolerance, n, sizes)
-    return stated | {"value": best, "strategy": upper, "refutations": lower, "tables": tables}
+    return stated | {"value": best, "strategy": upper, "refutations": lower} | _listed(tables)
 
 
 def statement(certificate: Certificate) -> str:

@@ -19,7 +19,7 @@ from hardness.exact.independent import independent_lost
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.batches import batch_size
 from hardness.sq.bounds.floors import decimal
-from hardness.sq.queries import Masks, Query, Values, tabulated
+from hardness.sq.queries import Masks, Query, Table, Values
 from hardness.sq.strategies import (
     Steps,
     batch,
@@ -152,7 +152,7 @@ def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rand
 
     def candidates(live: Masks, idle: int) -> list[Query]:
         plan = next((loss for loss in reversed(dependent_losses(tolerance)) if loss.live <= len(live)), None)
-        sums = [tabulated(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
+        sums = [Table(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
         return [batch(live, batch_size(tolerance) - 2 * idle, rng), *sums]
 
     return best_of(candidates, live, tolerance)

@@ -13,7 +13,7 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import check_tolerance
 from hardness.sq.game import oracle_of, seed_sequence
 from hardness.sq.oracle import Null, Oracle, OutOfQueries
-from hardness.sq.queries import Tables, bit_products
+from hardness.sq.queries import Table, bit_products
 
 Correlations = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 STEPS, LARGEST_DIM = 1500, 18
@@ -68,10 +68,11 @@ def descend(
     judge = kind(live, answering, budget=max_queries)
 
     def correlations(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-        means, varies = np.zeros(len(tables)), np.ptp(tables, axis=1) > 0
-        block = Tables(tables[varies])
-        # Half of all inputs are informative, so means over these are twice the answers.
-        means[varies] = 2 * block.reach * judge.answers(block, tolerance)
+        means = np.zeros(len(tables))
+        for i, row in enumerate(tables):
+            middle, reach = (row.max() + row.min()) / 2, np.ptp(row) / 2
+            if reach > 0:  # a shift changes no mean, and half of all inputs are informative
+                means[i] = 2 * reach * judge.answer(Table((row - middle) / reach), tolerance)
         return means
 
     taken, error = 0, None

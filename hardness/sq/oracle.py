@@ -18,7 +18,7 @@ from hardness.errors import InputError
 from hardness.families.concepts import Concepts
 from hardness.sq.bounds.floors import check_tolerance, within
 from hardness.sq.bounds.parity import adversary_bounds
-from hardness.sq.queries import Query, Tables
+from hardness.sq.queries import Query
 
 FAILURE = 1e-9
 
@@ -86,22 +86,9 @@ class Oracle(ABC):
         """The concepts that may be the secret: an adversary knows none, and keeps all that its answers allow."""
         return self.live if self.adversary else self._secret[None]
 
-    def answers(self, block: Tables, tolerance: float) -> NDArray[np.float64]:
-        """Return the answers (q,) to a block of queries: what `answer` says to one after another, but faster."""
-        if len(self.possible) > 1:
-            return np.array([self.answer(query, tolerance) for query in block])
-        check_tolerance(tolerance)
-        self.ledger.charge(len(block))
-        return self.replies(block, block.means(self.possible)[:, 0], tolerance)
-
     @abstractmethod
     def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
         """Return the answer to a query of these means."""
-
-    def replies(self, block: Tables, means: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
-        """Return the answers (q,) to queries whose means (q,) under the one possible concept are these."""
-        asked = zip(block, means[:, None], strict=True)
-        return np.array([self.reply(query, mean, tolerance) for query, mean in asked])
 
     @classmethod
     def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:
@@ -136,9 +123,6 @@ class Null(Window):
     def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
         return 0.0 if np.any(np.abs(means) <= tolerance) else super().reply(query, means, tolerance)
 
-    def replies(self, block: Tables, means: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
-        return np.where(np.abs(means) <= tolerance, 0.0, means)
-
 
 class Exact(Oracle):
     """Honest: the mean itself."""
@@ -156,9 +140,6 @@ class Noisy(Oracle):
 
     def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
         return float(means[0]) + tolerance * self._rng.uniform(-1, 1)
-
-    def replies(self, block: Tables, means: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
-        return means + tolerance * self._rng.uniform(-1, 1, len(means))
 
 
 class Sampled(Oracle):

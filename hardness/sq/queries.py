@@ -1,10 +1,11 @@
 """Queries: functions phi(X, F(X)) with values in [-1, 1], and their means under every concept (theory 2.5a)."""
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import ListedConcepts, RoundingConcepts
 from hardness.gadgets import modular
-from hardness.kernels.bits import ONE
 from hardness.kernels.walsh import walsh_hadamard
 
 Values = NDArray[np.float64]
@@ -20,16 +20,21 @@ Masks = NDArray[np.uint64]
 WIDEST = 24  # dimensions of the span of a sign batch of dependent sets
 
 
-class Query(Protocol):
-    """What an oracle asks of a query. phi vanishes on half of the inputs, those with z_0 = 0."""
+class Query(ABC):
+    """What an oracle asks of a query: phi vanishes on half of the inputs, those with z_0 = 0."""
+
+    values: Values
 
     @property
     def peak(self) -> float:
         """Largest |phi|."""
+        return float(np.max(np.abs(self.values)))
 
+    @abstractmethod
     def means(self, elements: NDArray[Any]) -> Values:
         """Return E_S phi for every concept given (masks (count,), or secrets (count, n)), less what all share."""
 
+    @abstractmethod
     def law(self, secret: Any) -> tuple[Values, Values]:
         """Return values of phi and their probabilities where z_0 != 0: what samples are drawn from."""
 
@@ -41,7 +46,7 @@ def bit_products(words: Masks, mask: np.uint64) -> NDArray[np.int8]:
 
 
 @dataclass(frozen=True)
-class SignBatch:
+class SignBatch(Query):
     """The query y sign(sum_i eps_i chi_{S_i}(v)) on parities; one set is a single character. K must be odd (no ties).
 
     >>> SignBatch(np.array([3], np.uint64), np.array([1])).means(np.array([3, 5], np.uint64)).tolist()
@@ -111,7 +116,7 @@ def character(mask: int) -> SignBatch:
 
 
 @dataclass(frozen=True)
-class SpanFunction:
+class SpanFunction(Query):
     """The query y chi_base(v) f(t(v)) on parities: any f, float (2^r,), of r parities t_j(v) = 1{chi_{g_j}(v) = -1}.
 
     For independent generators g_j its mean on the set base + sum_j c_j g_j is half the coefficient of f at c, and 0 on
@@ -125,14 +130,6 @@ class SpanFunction:
     base: int
     generators: Masks
     values: Values
-
-    def __post_init__(self) -> None:
-        if len(span_coordinates(self.generators, self.generators)[0]) != len(self.generators):
-            raise InputError("the generators of a span query must be independent over GF(2)")
-
-    @property
-    def peak(self) -> float:
-        return float(np.max(np.abs(self.values)))
 
     def means(self, elements: Masks) -> Values:
         _, inside, coordinates = span_coordinates(self.generators, elements ^ np.uint64(self.base))
@@ -150,47 +147,27 @@ class SpanFunction:
         return np.concatenate([self.values, -self.values]), np.full(2 * size, 0.5 / size)
 
 
-def tabulated(values: Values) -> SpanFunction:
-    """Return the query y h(v) of any table h, float (2^n,) by words whose bit j says that v_j = -1; n <= 24.
-
-    >>> tabulated(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
-    [0.5, 0.0]
-    """
-    bits = np.arange(len(values).bit_length() - 1, dtype=np.uint64)
-    return SpanFunction(0, ONE << bits, values)
-
-
 @dataclass(frozen=True)
-class Tables:
-    """A block of queries: rows of `values` (q, 2^n), not constant, each shifted and scaled to reach -1 and 1.
+class Table(Query):
+    """The query y h(v) of any table h, float (2^n,) by words whose bit j says that v_j = -1; n <= 24.
 
-    The mean of y is 0 under every set, so a shift changes no mean, and a mean times its row's `reach` is the row's own.
+    >>> Table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
+    [0.5, 0.0]
     """
 
     values: Values
 
-    @cached_property
-    def middle(self) -> Values:
-        """Half-way between the smallest and the largest value of every row, (q,)."""
-        return np.asarray((self.values.max(axis=1) + self.values.min(axis=1)) / 2)
-
-    @cached_property
-    def reach(self) -> Values:
-        """Half the distance between the smallest and the largest value of every row, (q,)."""
-        return np.asarray((self.values.max(axis=1) - self.values.min(axis=1)) / 2)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __iter__(self) -> Iterator[SpanFunction]:
-        for row, middle, reach in zip(self.values, self.middle, self.reach, strict=True):
-            yield tabulated((row - middle) / reach)
-
     def means(self, elements: Masks) -> Values:
-        """Return E_S phi of every query under every set given, (q, count)."""
-        words = np.arange(self.values.shape[1], dtype=np.uint64)
-        signs = np.stack([bit_products(words, mask) for mask in elements]) / (2 * len(words))
-        return np.asarray(self.values @ signs.T / self.reach[:, None])
+        words = np.arange(len(self.values), dtype=np.uint64)
+        if len(elements) == 1:  # faster than all coefficients
+            return np.array([self.values @ bit_products(words, elements[0])]) / (2 * len(words))
+        spectrum = self.values.astype(np.float64)
+        walsh_hadamard(spectrum)
+        return np.asarray(spectrum[elements.astype(np.int64)] / (2 * len(words)))
+
+    def law(self, secret: np.uint64) -> tuple[Values, Values]:
+        words = np.arange(len(self.values), dtype=np.uint64)
+        return self.values * bit_products(words, secret), np.full(len(words), 1 / len(words))
 
 
 def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
@@ -227,23 +204,19 @@ def span_coordinates(sets: Masks, elements: Masks) -> tuple[list[int], NDArray[n
 
 
 @dataclass(frozen=True)
-class LevelTable:
+class LevelTable(Query):
     """phi = b(u, level) 1{z_0 != 0} on the rounding family: a table b (U, p) over public vectors and levels.
 
     Its mean under w is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less what a uniform residue would give.
     """
 
     concepts: RoundingConcepts
-    table: Values
+    values: Values
 
     @cached_property
     def centred(self) -> Values:
         """b less its mean over a uniform residue, (U, p)."""
-        return self.table - (self.table @ modular.shares(self.concepts.q, self.concepts.p))[:, None]
-
-    @property
-    def peak(self) -> float:
-        return float(np.max(np.abs(self.table)))
+        return self.values - (self.values @ modular.shares(self.concepts.q, self.concepts.p))[:, None]
 
     def means(self, elements: NDArray[Any]) -> Values:
         from hardness.kernels.games import table_means
@@ -259,18 +232,14 @@ class LevelTable:
 
 
 @dataclass(frozen=True)
-class LabelTable:
+class LabelTable(Query):
     """phi = b(v) y 1{z_0 != 0} on a listed class: a table b over all its inputs. Its mean under S is <b, f_S>/2."""
 
     concepts: ListedConcepts
-    table: Values
-
-    @property
-    def peak(self) -> float:
-        return float(np.max(np.abs(self.table)))
+    values: Values
 
     def means(self, elements: NDArray[Any]) -> Values:
-        return np.asarray(self.concepts.table[elements] @ self.table / (2 * self.table.size))
+        return np.asarray(self.concepts.table[elements] @ self.values / (2 * self.values.size))
 
     def law(self, secret: Any) -> tuple[Values, Values]:
-        return self.table * self.concepts.table[int(secret)], np.full(self.table.size, 1 / self.table.size)
+        return self.values * self.concepts.table[int(secret)], np.full(self.values.size, 1 / self.values.size)

@@ -13,7 +13,7 @@ from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families.concepts import Concepts, ListedConcepts, ParityConcepts, RoundingConcepts
+from hardness.families.concepts import Concepts, ParityConcepts
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch
 from hardness.sq.bounds.floors import within
@@ -25,9 +25,9 @@ from hardness.sq.queries import (
     Query,
     SignBatch,
     SpanFunction,
+    Table,
     Values,
     character,
-    tabulated,
 )
 
 Elements = NDArray[Any]
@@ -41,8 +41,6 @@ GRADIENT_BITS, PATIENCE = 20, 100  # of gradient queries; rounds of them that ru
 CROWDED = 0.21
 CLIPS = (0.0, 1.0)  # where a sum of characters is cut, in standard deviations; 0 is its sign
 EVENING = 4  # rounds
-DRAWS = 4  # votes of each size on a listed class
-SAMPLE, ASCENT = 2048, 3  # secrets that a vote's loss is estimated on, and steps of ascent
 
 
 # What all classes share
@@ -60,17 +58,17 @@ def until_idle(
         idle = idle + 1 if len(live) == before else 0
 
 
-def kept(query: Query, live: Elements, tolerance: float) -> int:
-    """Count the live concepts that the window's answer to a query leaves: the fewer, the better the query."""
-    means = query.means(live)
-    return int(within(means, best_answer(means, tolerance), tolerance).sum())
-
-
 def best_of(candidates: Callable[[Any, int], Iterable[Query]], live: Any, tolerance: float) -> Steps:
     """Yield of the candidates each time the one that the window's answer leaves fewest concepts of."""
-    return until_idle(
-        live, lambda live, idle: [min(candidates(live, idle), key=lambda query: kept(query, live, tolerance))]
-    )
+
+    def best(live: Any, idle: int) -> list[Query]:
+        def kept(query: Query) -> int:
+            means = query.means(live)
+            return int(within(means, best_answer(means, tolerance), tolerance).sum())
+
+        return [min(candidates(live, idle), key=kept)]
+
+    return until_idle(live, best)
 
 
 def half_negative(size: int) -> NDArray[np.int_]:
@@ -79,15 +77,31 @@ def half_negative(size: int) -> NDArray[np.int_]:
 
 
 def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
-    """Return the query sign(sum_i eps_i f_i) of the labels f_i of some concepts, of whatever class."""
+    """Return the query sign(sum_i eps_i f_i) of the labels f_i of some concepts, of whatever class.
+
+    On rounding f_i(u, y) is +1 if secret i has level y at u, else -1.
+    """
     match concepts.kind:
         case "parity":
             return SignBatch(chosen, signs)
         case "rounding":
-            return LevelTable(concepts, votes(concepts, chosen, signs))
+            labels = concepts.label_table[chosen @ concepts.powers]  # (K, U)
+            agree = np.where(labels[:, :, None] == np.arange(concepts.p), 1, -1)
+            return LevelTable(concepts, np.sign(np.tensordot(signs, agree, 1)).astype(float))
         case _:
             total = signs @ concepts.table[chosen].astype(np.int32)
             return LabelTable(concepts, np.sign(total).astype(float))
+
+
+def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask the best, by exact loss, of votes of live concepts, half of the signs -, of several sizes."""
+    largest = batch_size(tolerance)
+
+    def candidates(live: Elements, idle: int) -> list[Query]:
+        sizes = sorted({min(size, len(live)) for size in (1, 3, largest // 4, largest // 2, largest)} - {0})
+        return [vote(concepts, rng.choice(live, k, replace=False), half_negative(k)) for k in sizes]
+
+    return best_of(candidates, live, tolerance)
 
 
 def characters(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
@@ -192,7 +206,7 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
             tables += [_evened(live, concepts.n, clip, rng) for clip in CLIPS]
         elif few > 2:
             tables.append(_evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng))
-        return [*map(tabulated, tables)]
+        return [*map(Table, tables)]
 
     return best_of(candidates, live, tolerance)
 
@@ -249,109 +263,14 @@ def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rando
     n = concepts.n
     v = np.where(np.arange(1 << n) >> np.arange(n)[:, None] & 1, -1.0, 1.0)  # (n, 2^n)
 
-    def coordinates(live: Masks, idle: int) -> list[SpanFunction]:
+    def coordinates(live: Masks, idle: int) -> list[Table]:
         a, b = rng.standard_normal(n), rng.standard_normal()
         w, c = 4 * rng.standard_normal(n), rng.standard_normal()
         neuron = v * (a @ v + b > 0)
         head = (1 - v) / 2 * (1 / np.cosh((c - w @ v / 2) / 2) ** 2)
-        return [tabulated(student[j]) for j in range(n) for student in (neuron, head)]
+        return [Table(student[j]) for j in range(n) for student in (neuron, head)]
 
     return until_idle(live, coordinates, PATIENCE)
-
-
-# Rounding: queries are tables over public vectors and levels (theory 2.6)
-
-
-def votes(concepts: RoundingConcepts, secrets: Elements, signs: NDArray[np.int_]) -> Values:
-    """Return b(u, y) (U, p), the sign of sum_i eps_i (+1 if secret i has level y at u, else -1), i odd in number."""
-    labels = concepts.label_table[secrets @ concepts.powers]
-    agree = labels[:, :, None] == np.arange(concepts.p)
-    counts: Values = np.where(agree, signs[:, None, None], -signs[:, None, None]).sum(axis=0).astype(float)
-    return np.sign(counts)
-
-
-def rounding_sign_batch(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask votes of `batch_size` live secrets, half of the signs -; of fewer in the end game."""
-    size = batch_size(tolerance)
-    return until_idle(
-        live, lambda live, idle: [LevelTable(concepts, _drawn_votes(concepts, live, size, rng))]
-    )
-
-
-def _drawn_votes(concepts: RoundingConcepts, live: Elements, size: int, rng: Random) -> Values:
-    size = min(size, max(1, len(live) // 2))
-    size -= 1 - size % 2
-    return votes(concepts, rng.choice(live, size, replace=False), half_negative(size))
-
-
-def rounding_low_degree(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask every product of up to two public coordinates (as signs) times the level, scaled to [-1, 1]."""
-    signs = 1.0 - 2 * (concepts.public()[0] != 0)
-    level = 2 * np.arange(concepts.p) / (concepts.p - 1) - 1
-    for degree in range(1, 3):
-        for chosen in combinations(range(concepts.n), degree):
-            yield LevelTable(concepts, np.outer(signs[:, list(chosen)].prod(axis=1), level))
-
-
-def rounding_gradient(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask gradient coordinates u_j sigma'(<w, u> - b) of random attention heads, times the level."""
-    vectors = concepts.public()[0].astype(float)
-    level = 2 * np.arange(concepts.p) / (concepts.p - 1) - 1
-
-    def head(live: Elements, idle: int) -> list[LevelTable]:
-        w = 4 * rng.standard_normal(concepts.n)
-        slope = 1 / np.cosh((vectors @ w - (vectors @ w).mean() + rng.standard_normal()) / 2) ** 2
-        return [LevelTable(concepts, np.outer(vectors[:, j] * slope, level)) for j in range(concepts.n)]
-
-    return until_idle(live, head, PATIENCE)
-
-
-def rounding_adaptive(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask the best of many votes by exact loss on a sample: of secrets, of near ones, and what ascent makes of them.
-
-    The variance of a_w over secrets is capped (theory 2.6), so the ascent gathers it in few large means: it climbs
-    sum_w a_w^4, which is convex in the table, by votes of all secrets with weights a_w^3.
-    """
-    unit = np.eye(concepts.n, dtype=np.int16)
-    steps = np.concatenate([0 * unit[:1], unit, -unit])
-
-    def climbed(live: Elements, idle: int) -> list[LevelTable]:
-        sample = live if len(live) <= SAMPLE else rng.choice(live, SAMPLE, replace=False)
-        labels = concepts.label_table[sample @ concepts.powers]
-        cells = np.stack([labels == y for y in range(concepts.p)], axis=2)
-        cells = cells.reshape(len(sample), -1).astype(np.float32)
-        near = ((rng.choice(live) + steps) % concepts.q).astype(np.int16)
-        candidates = [_drawn_votes(concepts, live, size, rng) for size in (1, 5, 15, 31)]
-        candidates.append(votes(concepts, near, np.ones(len(near), int)))
-        best, most = candidates[0], -1
-        for candidate in candidates:
-            for climb in range(ASCENT + 2):
-                means = LevelTable(concepts, candidate).means(sample)
-                lost = int(np.sum(~within(means, best_answer(means, tolerance), tolerance)))
-                if lost > most:
-                    best, most = candidate, lost
-                centred = means - np.median(means)
-                weights = np.sign(centred) * (np.abs(centred) > tolerance / 2) if climb == 0 else centred**3
-                counts = (weights.astype(np.float32) @ cells).reshape(candidate.shape)
-                candidate = np.where(counts > np.median(counts, axis=1, keepdims=True), 1.0, -1.0)
-        return [LevelTable(concepts, best)]
-
-    return until_idle(live, climbed)
-
-
-# Listed classes: queries are tables over all inputs (theory 2.8)
-
-
-def listed_sign_batch(concepts: ListedConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask the best, by exact loss, of votes of live concepts, half of the signs -, of several sizes."""
-    largest = batch_size(tolerance)
-    sizes = sorted({1, 2, 3, 5, largest // 4, largest // 2, largest} - {0})
-
-    def candidates(live: Elements, idle: int) -> list[Query]:
-        chosen = [rng.choice(live, min(k, len(live)), replace=False) for k in sizes for _ in range(DRAWS)]
-        return [vote(concepts, some, half_negative(len(some))) for some in chosen]
-
-    return best_of(candidates, live, tolerance)
 
 
 # The strategies by the kind of a class and by name
@@ -365,14 +284,7 @@ STRATEGIES: dict[str, dict[str, Strategy]] = {
         "spread": spread,
         "gradient": gradient,
     },
-    "rounding": {
-        "characters": characters,
-        "random": random_order,
-        "low-degree": rounding_low_degree,
-        "sign-batch": rounding_sign_batch,
-        "gradient": rounding_gradient,
-        "adaptive": rounding_adaptive,
-    },
-    "listed": {"characters": characters, "random": random_order, "sign-batch": listed_sign_batch},
+    "rounding": {"characters": characters, "random": random_order, "sign-batch": vote_batch},
+    "listed": {"characters": characters, "random": random_order, "sign-batch": vote_batch},
 }
-NAMES = {**STRATEGIES["rounding"], **STRATEGIES["parity"]}  # what is built in, of whatever class
+NAMES = STRATEGIES["parity"]  # what is built in

@@ -1,14 +1,9 @@
 """The numbers and main tables of reports/games, recomputed from rows.csv: arithmetic, and nothing of the lab."""
 
-from collections import defaultdict
 from fractions import Fraction
-from itertools import pairwise
-from math import ceil, comb, sqrt
-from statistics import mean, stdev
+from math import ceil, comb
 
-import pytest
 from committed import Row, article_tables, rows, summary
-from scipy.stats import t
 from theorem_b import floor
 from theorem_c import surely_enough
 
@@ -70,21 +65,3 @@ def test_the_brackets_of_V_and_G() -> None:
         "G": up(max(ratios[at] for at in large)),
         "flat": up(max(ratios[at] for at in large if "flat" in known[at])),
     }
-
-
-def test_inner_products_over_their_floor() -> None:
-    inner, paid = summary("games")["numbers"]["inner"], defaultdict(list)
-    for row in rows("games", family="rounding"):
-        n, strategy = int(row["params.dim"]) - 1, row["solver.strategy"]
-        assert float(row["detail.bound"]) == pytest.approx(8 * 0.1**2 * 2**n * (1 - 5.0**-n))  # theory 2.6
-        if row["status"] == "solved":
-            paid[strategy, n].append(int(row["cost"]))
-    best = min((strategy for strategy, n in paid if n == 7), key=lambda name: mean(paid[name, 7]))
-    costs, bound = paid[best, 7], 8 * 0.1**2 * 2**7 * (1 - 5.0**-7)
-    half = t.ppf(0.975, len(costs) - 1) * stdev(costs) / sqrt(len(costs))
-    assert (inner["strategy"], inner["n"], inner["q"], inner["runs"]) == (best, 7, 5, len(costs))
-    assert (inner["queries"], inner["floor"]) == (round(mean(costs)), round(bound, 1)) == (150, 10.2)
-    assert inner["interval"] == [round(mean(costs) - half), round(mean(costs) + half)]
-    assert inner["ratio"] == up(mean(costs) / bound)
-    means = [mean(paid[best, n]) for n in range(2, 8)]
-    assert inner["factors"] == ", ".join(f"{after / before:.2f}" for before, after in pairwise(means))

@@ -1,4 +1,4 @@
-"""Gradient descent through an oracle: the gradient that it adds up to, blocks of queries, and what is learned."""
+"""Gradient descent through an oracle: the gradient that it adds up to, and what is learned."""
 
 from itertools import islice
 
@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from commands import answer, check_refused, run_command
 from diagonal_rows import gradients
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.descent import descend
-from hardness.sq.oracle import ORACLES
-from hardness.sq.queries import Tables, bit_products
+from hardness.sq.queries import bit_products
 from learner import diagonal_network
 from learner.diagonal import Diagonal
 from learner.diagonal_network import Rule, by_centred, centred, entries, starting, updated
@@ -36,32 +33,6 @@ def test_with_true_means_it_is_gradient_descent_on_the_whole_population():
         assert shown - labels == pytest.approx(errors, abs=1e-12)
         gradient = by_centred(by_row.mean(axis=0))
         weights = entries(updated(centred(weights), gradient, moments, step, rule))
-
-
-@pytest.mark.parametrize("name", ORACLES)
-def test_a_block_is_answered_as_its_queries_are_one_after_another(name):
-    block, concepts = Tables(np.random.default_rng(1).normal(size=(40, 2**N))), ParityConcepts(N, 2)
-    for live in (concepts.masks(3, 1), concepts.masks()):
-        blockwise, singly = (ORACLES[name](live, np.random.default_rng(2)) for _ in "ab")
-        answers = blockwise.answers(block, 0.05)
-        assert answers == pytest.approx([singly.answer(query, 0.05) for query in block], abs=1e-12)
-        assert blockwise.ledger.queries == singly.ledger.queries == 40
-        assert blockwise.possible.tolist() == singly.possible.tolist()
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.integers(0, 2**32), st.sampled_from([0.02, 0.1, 0.3]))
-def test_null_answers_for_coins_up_to_the_tolerance_and_exactly_above(seed, tolerance):
-    rng = np.random.default_rng(seed)
-    tables, mask = rng.normal(size=(9, 2**N)), ParityConcepts(N, 3).masks(4, 1)
-    oracle = ORACLES["null"](mask, rng)
-    middle, half = (tables.max(1) + tables.min(1)) / 2, (tables.max(1) - tables.min(1)) / 2
-    signs = np.array([(-1) ** int(np.bitwise_count(word & mask[0])) for word in WORDS])
-    means = ((tables - middle[:, None]) / half[:, None] * signs).mean(
-        axis=1
-    ) / 2  # half of all rows are informative
-    expected = [0.0 if abs(mean) <= tolerance else mean for mean in means]
-    assert oracle.answers(Tables(tables), tolerance) == pytest.approx(expected, abs=1e-12)
 
 
 def test_it_learns_below_its_tolerance_and_not_above():

@@ -15,8 +15,8 @@ from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
-from hardness.sq.queries import LevelTable
-from hardness.sq.strategies import votes
+from hardness.sq.queries import LevelTable, Query
+from hardness.sq.strategies import vote
 
 
 def test_parity_sda_by_brute_force() -> None:
@@ -135,15 +135,14 @@ def eliminations(concepts: RoundingConcepts, count: int, rng: np.random.Generato
     worst, inputs = 0.0, len(concepts.public()[0])
     elements = concepts.elements()
     for i in range(count):
+        values = rng.uniform(-1, 1, (inputs, concepts.p))
+        query: Query = LevelTable(concepts, values if i % 4 == 2 else np.sign(values))
         if i % 4 < 2:
             size = 1 if i % 4 == 0 else 5
-            table = votes(
+            query = vote(
                 concepts, elements[rng.integers(len(elements), size=size)], rng.choice([-1, 1], size)
             )
-        else:
-            table = rng.uniform(-1, 1, (inputs, concepts.p))
-            table = table if i % 4 == 2 else np.sign(table)
-        means = LevelTable(concepts, table).means(elements)
+        means = query.means(elements)
         for tau in (0.02, 0.05, 0.1, 0.2):
             lost = window_loss(means, tau)
             allowed = concepts.size / (8 * tau**2 * rounding_bounds.collision_factor(concepts))

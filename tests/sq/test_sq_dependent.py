@@ -22,7 +22,7 @@ from hardness.exact.independent import independent_lost
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.game import play
-from hardness.sq.queries import tabulated
+from hardness.sq.queries import Table
 
 
 @settings(max_examples=60)
@@ -58,7 +58,7 @@ def test_every_live_set_loses_what_is_promised(kind: str) -> None:
         plan = plan_of(count, tau)
         live = some_sets(kind, count, rng)
         assert plan.lost >= min(count / 4, independent_lost(tau) / 3)
-        queries = (tabulated(cut_sum(live, plan, 9, tau, rng)) for _ in range(12))
+        queries = (Table(cut_sum(live, plan, 9, tau, rng)) for _ in range(12))
         assert max(window_loss(query.means(live), tau) for query in queries) >= plan.lost
 
 

@@ -19,10 +19,10 @@ from hardness.sq.queries import (
     Query,
     SignBatch,
     SpanFunction,
+    Table,
     bit_products,
     character,
     span_coordinates,
-    tabulated,
 )
 from hardness.sq.scale import disagreements
 from hardness.studies.needs import STUDY
@@ -53,7 +53,7 @@ def test_means_of_batches_agree_with_the_transform_of_their_values() -> None:
         sets = [(1 << i) ^ ((1 << i) - 1 & int(rng.integers(1 << n))) for i in range(size)]
         batches.append(SignBatch(np.array(sets, np.uint64), rng.choice([-1, 1], size)))
     for batch in batches:
-        dense = tabulated(values(batch, words).astype(float))
+        dense = Table(values(batch, words).astype(float))
         assert np.allclose(batch.means(words), dense.means(words), atol=1e-15)
 
 
@@ -187,7 +187,7 @@ def random_game(rng: np.random.Generator) -> None:
         size = min(31, int(rng.integers(0, len(live) + 1) // 2 * 2 + 1))
         query: Query = (batch := SignBatch(rng.choice(live, size), rng.choice([-1, 1], size)))
         if rng.random() < 0.3:
-            query = tabulated(np.clip(3 * values(batch, words) * rng.random(1 << n), -1, 1))
+            query = Table(np.clip(3 * values(batch, words) * rng.random(1 << n), -1, 1))
         assert np.sum(query.means(words) ** 2) <= 0.25 + 1e-12  # Parseval
         oracle.answer(query, tau)
         assert 0 <= len(live) - len(oracle.live) <= per_query
@@ -239,20 +239,15 @@ def test_bent_values_of_theory_3_1() -> None:
     assert result.queries == 1 + 12 + 5  # a block of 16, twelve of 4, six single sets but for the last
 
 
-@pytest.mark.parametrize(
-    "strategy", ["adaptive", "sign-batch", "random", "characters", "gradient", "low-degree"]
-)
+@pytest.mark.parametrize("strategy", ["sign-batch", "random", "characters"])
 def test_rounding_games_are_above_the_bound(strategy: str) -> None:
     for shape, tau in (((4, 5, 2), 0.03), ((3, 5, 3), 0.05), ((3, 5, 2, "dot"), 0.05)):
         for oracle in ("window", "null"):
             result = play(RoundingConcepts(*shape), strategy, oracle, tau, max_queries=400)
             assert result.bound is not None
             assert result.queries >= result.bound or not result.solved
-
-
-def test_honest_rounding_games_find_the_secret() -> None:
     for oracle in ("exact", "noisy", "sampled"):
-        assert play(RoundingConcepts(5, 5, 2), "adaptive", oracle, 0.02, seed=0).solved
+        assert play(RoundingConcepts(4, 5, 2), strategy, oracle, 0.02, seed=0).solved
 
 
 def test_flips_are_a_larger_tolerance() -> None:

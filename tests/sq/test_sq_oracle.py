@@ -10,7 +10,7 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.sq.oracle import ORACLES, Oracle, Sampled, Window, best_answer
-from hardness.sq.queries import LevelTable, SignBatch, SpanFunction, character, tabulated
+from hardness.sq.queries import LevelTable, SignBatch, SpanFunction, Table, character
 from hardness.tokens import unpack
 
 
@@ -30,7 +30,7 @@ def test_a_query_outside_the_range_is_refused_with_its_index(peak: float) -> Non
     values = np.zeros(16)
     values[5] = peak
     with pytest.raises(InputError, match="query 1 "):
-        oracle.answer(tabulated(values), 0.1)
+        oracle.answer(Table(values), 0.1)
     assert oracle.ledger.queries == 1
 
 
@@ -74,7 +74,7 @@ def test_samples_have_the_means_of_their_queries() -> None:
     queries = (
         SignBatch(sets, np.array([1, -1, 1])),
         SpanFunction(3, np.array([3, 6], np.uint64), rng.uniform(-1, 1, 4)),
-        tabulated(rng.uniform(-1, 1, 32)),
+        Table(rng.uniform(-1, 1, 32)),
     )
     cases: list[Any] = [(q, np.arange(0, 32, 3, dtype=np.uint64)) for q in queries]
     elements, inputs = levels.elements(), len(levels.public()[0])
