@@ -1,7 +1,6 @@
 """The command line: a thin skin over the library."""
 
 import sys
-from collections.abc import Callable
 from functools import cache
 from io import TextIOWrapper
 from typing import Annotated
@@ -10,7 +9,7 @@ import typer
 from typer.exceptions import TyperException
 
 from hardness.cli import attack, instances, learn, literature, plot, questions, sq, study, suite
-from hardness.cli.common import MARKUP, emit
+from hardness.cli.common import emit
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -22,7 +21,7 @@ app = typer.Typer(
     epilog="Example: hardness generate parity --dim 64 --heads 12 --seed 0 --out hard.safetensors",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=MARKUP,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 for room in (instances, sq, attack, learn, study, questions, plot, suite, literature):
@@ -35,24 +34,13 @@ def top(
 ) -> None:
     """The lab for the question: how hard is it to learn a multi-head attention layer?"""
     if show:
-        version()
-        raise typer.Exit
-    if context.invoked_subcommand is None:
+        from importlib.metadata import version
+
+        print(version("attention-hardness"))
+    elif context.invoked_subcommand is None:
         print(context.get_help())
 
 
-def version() -> None:
-    """Print the version."""
-    from importlib import metadata
-
-    print(metadata.version("attention-hardness"))
-
-
-# What needs no parser: that of typer takes longer than these commands.
-SHORT: dict[tuple[str, ...], Callable[[], None]] = {
-    ("--version",): version,
-    ("families",): instances.families,
-}
 commands = cache(typer.main.get_command)  # read off the signatures of all functions: some ten milliseconds
 
 
@@ -68,9 +56,6 @@ def run(arguments: list[str]) -> int:
             # A name that is no text, such as a file's, can be said
             stream.reconfigure(errors="backslashreplace")
     try:
-        if short := SHORT.get(tuple(arguments)):
-            short()
-            return 0
         return int(commands(app)(arguments, prog_name="hardness", standalone_mode=False) or 0)
     except TyperException as error:
         context = getattr(error, "ctx", None)

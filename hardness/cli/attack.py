@@ -7,12 +7,9 @@ import typer
 from typer.core import TyperCommand
 
 from hardness.cli.common import (
-    INSTANCES,
-    SOLVERS,
     Force,
     Json,
     command,
-    complete,
     emit,
     emit_registered,
     family_names,
@@ -24,18 +21,8 @@ Examples = Annotated[
     Path,
     typer.Argument(help="Examples of `hardness sample`, or a challenge's public folder.", metavar="E.npz"),
 ]
-Name = Annotated[
-    str,
-    typer.Argument(
-        help="A name of `hardness attacks`, or module:function.", autocompletion=complete("attack")
-    ),
-]
-Target = Annotated[
-    str,
-    typer.Argument(
-        help="An instance file, or a family with its options.", metavar="F", autocompletion=complete("family")
-    ),
-]
+Name = Annotated[str, typer.Argument(help="A name of `hardness attacks`, or module:function.")]
+Target = Annotated[str, typer.Argument(help="An instance file, or a family with its options.", metavar="F")]
 Budget = Annotated[int | None, typer.Option(min=0, help="Tries, trials or steps, as the attack counts them.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the attack's own random choices.")]
 Batch = Annotated[int | None, typer.Option(min=1, help="batch-gradient: informative rows a batch; 64.")]
@@ -44,8 +31,7 @@ Batches = Annotated[int | None, typer.Option(min=1, help="batch-gradient: most b
 
 def register(app: typer.Typer) -> None:
     for each in (attack, attacks, estimate, challenge, judge):
-        panel = INSTANCES if each in (challenge, judge) else SOLVERS
-        app.command(cls=Estimate if each is estimate else None, rich_help_panel=panel)(each)
+        app.command(cls=Estimate if each is estimate else None)(each)
 
 
 def attack(

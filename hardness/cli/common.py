@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand
@@ -21,57 +21,30 @@ if TYPE_CHECKING:
 
 # What makes no difference to the rows: left out where a page says which command made them.
 INCIDENTAL = ("out", "workers", "scheduler", "dry_run", "as_json")
-# Help in panels is for eyes alone
-MARKUP: Literal["markdown"] | None = "markdown" if sys.stdout.isatty() else None
 GUESSABLE = 2**60  # seeds below can be tried, all of them
-OUTPUT, RESOURCES = "Output", "Resources"  # panels of options
-INSTANCES, SOLVERS, EXPERIMENTS = "Instances", "Solvers", "Experiments"  # panels of commands
 
 
-def complete(kind: str) -> Callable[[str], list[str]]:
-    """Return the completion of a registered name, of a study, or of an instance of the suite."""
-
-    def names(incomplete: str) -> list[str]:
-        from hardness import registry
-
-        known: Iterable[str]
-        if kind == "suite":
-            from hardness.instance import suite
-
-            known = suite.entries()
-        elif kind == "study":
-            from hardness.studies import catalog
-
-            known = catalog.names()
-        else:
-            known = registry.names(kind)
-        return [name for name in known if name.startswith(incomplete)]
-
-    return names
+def option(text: str, *names: str, **more: Any) -> Any:
+    """Return an option of typer with this help."""
+    return typer.Option(*names, help=text, **more)
 
 
-def option(text: str, *names: str, kind: str = "", panel: str | None = None, **more: Any) -> Any:
-    """Return an option of typer with this help; names of a `kind` are completed."""
-    return typer.Option(
-        *names, help=text, rich_help_panel=panel, autocompletion=complete(kind) if kind else None, **more
-    )
+def argument(text: str, **more: Any) -> Any:
+    """Return an argument of typer with this help."""
+    return typer.Argument(help=text, **more)
 
 
-def argument(text: str, kind: str = "", **more: Any) -> Any:
-    """Return an argument of typer with this help; names of a `kind` are completed."""
-    return typer.Argument(help=text, autocompletion=complete(kind) if kind else None, **more)
-
-
-Json = Annotated[bool, option("Print exactly one JSON object on stdout.", "--json", panel=OUTPUT)]
-Force = Annotated[bool, option("Replace what --out names.", "--force", panel=OUTPUT)]
-Workers = Annotated[int | None, option("Processes; 0: this one; default: one a CPU.", panel=RESOURCES, min=0)]
-Scheduler = Annotated[str | None, option("A Dask scheduler, tcp://HOST:PORT.", panel=RESOURCES)]
+Json = Annotated[bool, option("Print exactly one JSON object on stdout.", "--json")]
+Force = Annotated[bool, option("Replace what --out names.", "--force")]
+Workers = Annotated[int | None, option("Processes; 0: this one; default: one a CPU.", min=0)]
+Scheduler = Annotated[str | None, option("A Dask scheduler, tcp://HOST:PORT.")]
 Seed = Annotated[int | None, option("Any integer >= 0; drawn with 128 bits and recorded if absent.", min=0)]
 
 
 def group(text: str, example: str, **settings: Any) -> typer.Typer:
     """Return a group of commands that shows its help where no command is named."""
-    return typer.Typer(no_args_is_help=True, help=text, epilog=f"Example: hardness {example}", **settings)
+    example = f"Example: hardness {example}"
+    return typer.Typer(no_args_is_help=True, help=text, epilog=example, rich_markup_mode=None, **settings)
 
 
 def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> None:
@@ -193,7 +166,7 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
         hint: Any = types_of(family)[field.name]
         hint = Annotated[hint, option(field.metadata.get("help", ""))]
         options.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint))
-    app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(
         name,
         help=f"{family.summary[:1].upper()}{family.summary[1:]}. m: {family.heads_meaning}.",

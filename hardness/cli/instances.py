@@ -8,7 +8,6 @@ import typer
 from typer.core import TyperGroup
 
 from hardness.cli.common import (
-    INSTANCES,
     Force,
     Json,
     Seed,
@@ -31,10 +30,8 @@ if TYPE_CHECKING:
 
 Out = Annotated[Path, option("File to write; missing folders are made.", "--out")]
 Replaced = Annotated[Path, option("File to write, replaced if it exists; for lwe a folder.", "--out")]
-Form = Literal["layer", "xor-dimacs", "lwe", "lwe-challenge", "estimator"]
 File = Annotated[Path, argument("An instance file of `hardness generate`.", metavar="F")]
-Reveal = Annotated[bool, option("Show the secret, the seed and the command too.", "--reveal")]
-
+Form = Literal["layer", "xor-dimacs", "lwe", "lwe-challenge", "estimator"]
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
 
 
@@ -68,9 +65,9 @@ generate_app = group(
 
 
 def register(app: typer.Typer) -> None:
-    app.add_typer(generate_app, name="generate", rich_help_panel=INSTANCES)
+    app.add_typer(generate_app, name="generate")
     for each in (families, inspect, verify, export, sample):
-        app.command(rich_help_panel=INSTANCES)(each)
+        app.command()(each)
 
 
 def families(as_json: Json = False) -> None:
@@ -124,7 +121,11 @@ def _described(instance: "Instance", header: dict[str, Any]) -> list[str]:
     ]
 
 
-def inspect(file: File, reveal: Reveal = False, as_json: Json = False) -> None:
+def inspect(
+    file: File,
+    reveal: Annotated[bool, option("Show the secret, the seed and the command too.", "--reveal")] = False,
+    as_json: Json = False,
+) -> None:
     """Show parameters, hypothesis, certificate and conditions; the secret only with --reveal.
 
     Example: hardness inspect hard.safetensors
@@ -140,17 +141,10 @@ def inspect(file: File, reveal: Reveal = False, as_json: Json = False) -> None:
         lines.append("right labels: " + ", ".join(f"{name} {value}" for name, value in proved.items()))
     rows = _conditions(instance, reveal)
     payload["conditions"] = [row._asdict() for row in rows]
-    lines.append(
-        "non-degeneracy conditions:" if rows else "non-degeneracy conditions: the layer is too large"
-    )
+    lines.append("non-degeneracy conditions:" + " the layer is too large" * (not rows))
     for row in rows:
-        if row.value is not None:
-            lines.append(
-                f"  {row.name}: {row.value:.3g} (best {row.best}; needs {row.needs}; used by {row.phase})"
-            )
-    unshown = [*payload["certificate"].values(), *(row.value for row in rows)].count(None)
-    if unshown and not reveal:
-        lines.append(f"  {unshown} more with --reveal")
+        value = "with --reveal" if row.value is None else f"{row.value:.3g}"
+        lines.append(f"  {row.name}: {value} (best {row.best}; needs {row.needs}; used by {row.phase})")
     emit(as_json, payload, [*lines, *(f"{name}: {value}" for name, value in hidden.items())])
 
 

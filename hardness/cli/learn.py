@@ -6,19 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from hardness.cli.common import RESOURCES, SOLVERS, Json, Seed, argument, emit, emit_registered, option
+from hardness.cli.common import Json, Seed, argument, emit, emit_registered, option
 from hardness.errors import InputError
 from hardness.io.texts import parse_value, sanitize
 
-Name = Annotated[str, argument("A name of `hardness learners`, or package.module:Class.", kind="learner")]
-Heads = Annotated[str | None, option("Heads that the learner is given; auto: it finds out.")]
 Set = Annotated[
     list[str] | None, option("An option of the learner; may be repeated.", "--set", metavar="NAME=VALUE")
 ]
-Threads = Annotated[int, option("Threads of the learner.", panel=RESOURCES, min=1)]
-Limit = Annotated[float | None, option("Seconds that end the learner.", panel=RESOURCES, min=0.1)]
-Rule = Annotated[str, option("What counts as solved.", metavar="explained|signs|exact")]
-CheckOnly = Annotated[bool, option("Say what is wrong with the learner instead; no F needed.", "--check")]
 Options = dict[str, int | float | bool | str | None]
 
 
@@ -40,22 +34,24 @@ def settings(words: Iterable[str]) -> Options:
 
 
 def register(app: typer.Typer) -> None:
-    app.command(rich_help_panel=SOLVERS)(learn)
-    app.command(rich_help_panel=SOLVERS)(learners)
+    app.command()(learn)
+    app.command()(learners)
 
 
 def learn(
-    learner: Name,
+    learner: Annotated[str, argument("A name of `hardness learners`, or package.module:Class.")],
     target: Annotated[Path | None, argument("An instance file.", show_default=False)] = None,
     count: Annotated[int | None, option("Examples to learn from.")] = None,
     test: Annotated[int, option("Fresh examples to judge on.")] = 2000,
     seed: Seed = None,
-    heads: Heads = None,
+    heads: Annotated[str | None, option("Heads that the learner is given; auto: it finds out.")] = None,
     options: Set = None,
-    threads: Threads = 1,
-    limit: Limit = None,
-    criterion: Rule = "explained",
-    check: CheckOnly = False,
+    threads: Annotated[int, option("Threads of the learner.", min=1)] = 1,
+    limit: Annotated[float | None, option("Seconds that end the learner.", min=0.1)] = None,
+    criterion: Annotated[
+        str, option("What counts as solved.", metavar="explained|signs|exact")
+    ] = "explained",
+    check: Annotated[bool, option("Say what is wrong with the learner instead; no F needed.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run a learner on examples of an instance, and judge what it learned on fresh ones.
@@ -93,26 +89,17 @@ def learn(
             progress=tell,
         )
     payload = {name: value for name, value in trial.items() if name != "model"}
-    known = {name: payload[name] for name in ("relative_error", "sign_accuracy", "open_error")}
-    head = [payload["status"]]
-    if payload["explained"] is not None:
-        head.append(f"{payload['explained']:.3g} of the variance explained")
-    head += [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
+    scores = ("explained", "relative_error", "sign_accuracy", "open_error")
+    head = [f"{payload[name]:.3g} {name}" for name in scores if payload[name] is not None]
     head.append(f"{payload['train_examples']} examples, {payload['seconds']:.2f} s")
-    if "device" in payload:
-        head.append(f"on {payload['device']}")
-    emit(as_json, payload, [", ".join(head), *_lines(payload)])
+    emit(as_json, payload, [", ".join([payload["status"], *head]), *_lines(payload)])
     if payload["status"] == "error":
         raise typer.Exit(1)
 
 
 def _lines(payload: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each phase, of repeated ones for the last, and what the provable learner certifies."""
-    last = {phase["name"].partition(" ")[0]: phase for phase in payload["phases"]}
-    for phase in payload["phases"]:
-        name, *number = phase["name"].split()
-        if number and number[-1].isdecimal() and phase is not last[name]:
-            continue
+    """Yield a line for each phase, of numbered ones for the last, and what the provable learner certifies."""
+    for phase in {phase["name"].rstrip(" 0123456789"): phase for phase in payload["phases"]}.values():
         outcome = phase["reason"] or _numbers(phase["diagnostics"])
         yield f"{phase['name']:22} {phase['verdict']:8} {outcome}"
     if "certified" in payload:
@@ -133,14 +120,13 @@ def _checked(learner: str, checks: Iterable[Any], as_json: bool) -> None:
     from hardness.evaluation.conformance import NEEDED
 
     listed = [check._asdict() | {"needed": check.name in NEEDED} for check in checks]
-    lines = [
-        f"{'ok' if each['ok'] else 'NO':3} {'needed' if each['needed'] else 'advised':8} {each['name']:18} "
-        f"{each['detail']}"
-        for each in listed
-    ]
-    ok = all(each["ok"] for each in listed)
-    emit(as_json, {"ok": ok, "learner": learner, "checks": listed}, lines)
-    if not ok:
+    lines = []
+    for each in listed:
+        ok, needed = "ok" if each["ok"] else "NO", "needed" if each["needed"] else "advised"
+        lines.append(f"{ok:3} {needed:8} {each['name']:18} {each['detail']}")
+    passed = all(each["ok"] for each in listed)
+    emit(as_json, {"ok": passed, "learner": learner, "checks": listed}, lines)
+    if not passed:
         raise typer.Exit(1)
 
 

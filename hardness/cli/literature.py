@@ -2,7 +2,7 @@
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, Json, emit
+from hardness.cli.common import Json, emit
 
 RELEASED = "2026-11-23"  # of this version, as in CITATION.cff, which an installed package lacks; tests compare the two
 BIBTEX = """@software{{attention-hardness,
@@ -25,7 +25,7 @@ BIBTEX = """@software{{attention-hardness,
 
 def register(app: typer.Typer) -> None:
     app.command()(cite)
-    app.command(rich_help_panel=EXPERIMENTS)(validate)
+    app.command()(validate)
 
 
 def cite(as_json: Json = False) -> None:
@@ -56,17 +56,14 @@ def validate(as_json: Json = False) -> None:
         for each in comparisons():
             tell(f"{each.setting}: {shown(each.ours)} {each.unit}")
             rows.append({name: getattr(each, name) for name in fields})
-            lines.append(
-                f"{'ok' if each.within else 'NO':3} {each.setting}: published {shown(each.published)}, "
-                f"ours {shown(each.ours)} {each.unit} [{each.source}]"
-            )
+            ok = "ok" if each.within else "NO"
+            runs = f"published {shown(each.published)}, ours {shown(each.ours)} {each.unit}"
+            lines.append(f"{ok:3} {each.setting}: {runs} [{each.source}]")
     emit(as_json, {"rows": rows}, lines)
 
 
 def shown(runs: tuple[int | None, ...]) -> str:
-    """The runs of a table in words."""
+    """Return the runs of a table in words; None is a run that did not solve."""
     solved = [entry for entry in runs if entry is not None]
-    if not solved:
-        return f"none of {len(runs)} runs"
-    span = f"{min(solved)} to {max(solved)}" if min(solved) < max(solved) else f"{solved[0]}"
+    span = f"{min(solved)} to {max(solved)}" if solved else "none"
     return span if len(solved) == len(runs) else f"{span} ({len(solved)} of {len(runs)} runs)"

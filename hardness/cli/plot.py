@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, OUTPUT, Json, argument, emit, option, talk
+from hardness.cli.common import Json, argument, emit, option, talk
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -13,26 +13,22 @@ if TYPE_CHECKING:
     from hardness.report.plots import Kind
 
 KINDS: "dict[str, Kind]" = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
-Rows = Annotated[Path, argument("rows.csv, rows.db, or the folder of a study or sweep.", metavar="ROWS|DIR")]
-X = Annotated[str, option("The column of the horizontal axis.", "--x", metavar="COL")]
-Y = Annotated[str, option("The column whose medians are drawn.", "--y", metavar="COL")]
-By = Annotated[str | None, option("A line for each value of these columns.", metavar="COL[,COL]")]
-Where = Annotated[list[str] | None, option("Only these rows; may be repeated.", metavar="COL=VALUE[,VALUE]")]
-Out = Annotated[Path, option("The picture, a .svg, .png or .pdf file; replaced if it exists.", panel=OUTPUT)]
 
 
 def register(app: typer.Typer) -> None:
-    app.command(rich_help_panel=EXPERIMENTS)(plot)
+    app.command()(plot)
 
 
 def plot(
-    target: Rows,
-    x: X,
-    out: Out,
-    y: Y = "cost",
-    by: By = None,
+    target: Annotated[Path, argument("rows.csv, rows.db, or the folder of a study.", metavar="ROWS|DIR")],
+    x: Annotated[str, option("The column of the horizontal axis.", metavar="COL")],
+    out: Annotated[Path, option("A .svg, .png or .pdf file; replaced if it exists.")],
+    y: Annotated[str, option("The column whose medians are drawn.", metavar="COL")] = "cost",
+    by: Annotated[str | None, option("A line for each value of these.", metavar="COL[,COL]")] = None,
     log: Annotated[str | None, option("Axes with a logarithmic scale.", metavar="x|y|x,y")] = None,
-    where: Where = None,
+    where: Annotated[
+        list[str] | None, option("Only these rows; may be repeated.", metavar="COL=VALUE[,VALUE]")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Draw medians of one column of rows against another.

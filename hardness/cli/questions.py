@@ -1,5 +1,4 @@
-"""Commands that ask one question: `ray`, how cost grows along d = C m or at a fixed d, `board`, who solves what, and
-`records`, the cheapest learners known."""
+"""Commands that ask one question: `ray`, `board` and `records`."""
 
 import csv
 import json
@@ -8,37 +7,36 @@ from typing import Annotated, Any
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, Json, argument, emit, option, typed
-from hardness.cli.study import Family, How, Out, Quick, carry_out, with_how
+from hardness.cli.common import Json, Workers, argument, emit, option
+from hardness.cli.study import DryRun, Family, Out, Quick, Root, carry_out
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
-Heads = Annotated[str, option("Numbers of heads m, commas between.")]
-ONLY = "Instead of those of the lab; module:Name too; may be repeated."
-Learner = Annotated[list[str] | None, option(ONLY, kind="learner")]
-Examples = Annotated[int | None, option("The most examples of a learner.", min=256)]
-Work = Annotated[
-    float | None, option("The most multiply-adds of a learner, or CPU time for as many.", min=1.0)
+Instead = Annotated[
+    list[str] | None, option("Instead of those of the lab; module:Name too; may be repeated.")
 ]
+Work = Annotated[float | None, option("Most multiply-adds of a learner, or CPU time for as many.", min=1.0)]
 QUESTION = "exponential-in-m"
 COUNTS = ("dim", "heads", "examples", "heads_examples", "runs", "solved")
 
 
 def register(parent: typer.Typer) -> None:
     for command in (ray, board, records):
-        parent.command(rich_help_panel=EXPERIMENTS)(command)
+        parent.command()(command)
 
 
-@with_how
 def ray(
-    how: How,
     context: typer.Context,
     ratio: Annotated[int | None, argument("Along d = C m.", metavar="C", show_default=False)] = None,
     dim: Annotated[int | None, option("At this d, in place of a ray.")] = None,
-    heads: Heads = "2,3,4",
-    learner: Learner = None,
+    heads: Annotated[str, option("Numbers of heads m, commas between.")] = "2,3,4",
+    learner: Instead = None,
     width: Annotated[int | None, option("Heads of the learners, where they have a `heads`.", min=1)] = None,
+    seed: Root = 0,
     out: Out = None,
+    workers: Workers = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> None:
     """Ask how cost grows with the number of heads: proved floor, strategies, elimination and learners side by side.
 
@@ -55,22 +53,24 @@ def ray(
     if not all(word.strip().isdecimal() for word in words):
         raise InputError(f"--heads takes numbers with commas between, as in 2,3,4; got '{sanitize(heads)}'")
     tasks = tasks_at(places_of(map(int, words), ratio, dim), learner or [LEARNER], width)
-    about = about_of(how.seed, ratio, dim)
-    carry_out(STUDY, about, tasks, out or folder_of(ratio, dim), how, typed(context), text=text_of)
+    about = about_of(seed, ratio, dim)
+    carry_out(context, STUDY, about, tasks, out or folder_of(ratio, dim), text_of)
 
 
-@with_how
 def board(
-    how: How,
     context: typer.Context,
     suite: Annotated[str | None, option("Only instances of this tier of the suite.")] = None,
-    learner: Learner = None,
-    attack: Annotated[list[str] | None, option(ONLY, kind="attack")] = None,
+    learner: Instead = None,
+    attack: Instead = None,
     family: Family = None,
     quick: Quick = False,
-    examples: Examples = None,
+    examples: Annotated[int | None, option("The most examples of a learner.", min=256)] = None,
     work: Work = None,
+    seed: Root = 0,
     out: Out = None,
+    workers: Workers = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> None:
     """Put learners and attacks to the named instances of the suite, each within the budgets of the board.
 
@@ -87,8 +87,8 @@ def board(
     limits = {key: value for key, value in (("examples", examples), ("work", work)) if value is not None}
     if limits and study.within:
         tasks = [study.within(task, examples, work) for task in tasks]
-    about = {"study": study.name, "seed": how.seed, "quick": quick, **limits}
-    carry_out(study, about, tasks, out or Path("board"), how, typed(context))
+    about = {"study": study.name, "seed": seed, "quick": quick, **limits}
+    carry_out(context, study, about, tasks, out or Path("board"))
 
 
 def records(as_json: Json = False) -> None:

@@ -10,7 +10,6 @@ import typer
 from typer.core import TyperGroup
 
 from hardness.cli.common import (
-    SOLVERS,
     Json,
     Seed,
     command,
@@ -364,5 +363,5 @@ def register(parent: typer.Typer) -> None:
     learn.command("parity")(learn_parity)
     learn.command("nondegenerate")(learn_nondegenerate)
     app.add_typer(learn, name="learn")
-    parent.add_typer(app, name="sq", rich_help_panel=SOLVERS)
-    parent.command(rich_help_panel=SOLVERS)(strategies)
+    parent.add_typer(app, name="sq")
+    parent.command()(strategies)

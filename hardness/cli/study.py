@@ -1,28 +1,12 @@
 """Commands on studies: list, run, status, merge, export, report; and `sweep`, a grid of one's own."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import wraps
-from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardness.cli.common import (
-    EXPERIMENTS,
-    OUTPUT,
-    RESOURCES,
-    Json,
-    Scheduler,
-    Workers,
-    argument,
-    emit,
-    group,
-    option,
-    talk,
-    typed,
-)
+from hardness.cli.common import Json, Scheduler, Workers, argument, emit, group, option, talk, typed
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
 
@@ -32,71 +16,21 @@ if TYPE_CHECKING:
     from hardness.engine.task import Task
 
 Folder = Annotated[Path, argument("The folder of a study, as `study run` names it.", metavar="DIR")]
-Name = Annotated[str, argument("A study of `hardness study list`.", kind="study", metavar="NAME")]
-Out = Annotated[Path | None, option("Folder for rows and dashboard; default: by the name.", panel=OUTPUT)]
-Shard = Annotated[
-    str | None, option("I/K: run the I-th of K parts; `study merge` joins them.", panel=RESOURCES)
-]
-ADDED = "One more on the grid, as module:Name; may be repeated."
-Family = Annotated[
-    list[str] | None, option("Only this family, module:Class too; may be repeated.", kind="family")
-]
+Out = Annotated[Path | None, option("Folder for rows and dashboard; default: by the name.")]
+Root = Annotated[int, option("Root seed of every trial.", "--seed", min=0)]
+Timeout = Annotated[float | None, option("Seconds that end a trial.", min=0.1, max=LONGEST_TRIAL)]
+DryRun = Annotated[bool, option("Say what would run, and how long.", "--dry-run")]
 Quick = Annotated[bool, option("A smaller grid.", "--quick")]
-Plan = Annotated[Path | None, option("The trials of this plan, which was fixed before them, and no others.")]
-Only = Annotated[str | None, option("Only these solvers: names, with commas between.")]
-Moved = Annotated[
-    list[str] | None,
-    typer.Option("--ray", "--heads", "--suite", "--examples", "--work", "--set", hidden=True),
-]
+Family = Annotated[list[str] | None, option("Only this family, module:Class too; may be repeated.")]
+Added = Annotated[list[str] | None, option("One more on the grid, module:Name too; may be repeated.")]
 MOVED = "ask with `hardness ray C --heads 2,3,4`, or with `hardness board --suite TIER --learner NAME`"
-Changes = Annotated[
-    list[str] | None,
-    option(
-        "Another value, or several with commas.",
-        "--set",
-        metavar="TABLE.NAME=VALUE",
-    ),
-]
-File = Annotated[Path, argument("A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")]
-Timeout = Annotated[
-    float | None, option("Seconds that end a trial.", panel=RESOURCES, min=0.1, max=LONGEST_TRIAL)
-]
-DryRun = Annotated[bool, option("Say what would run, and how long.", "--dry-run", panel=OUTPUT)]
-
-
-@dataclass(frozen=True)
-class How:
-    """How trials are run, and what is printed: options that all commands that run trials share."""
-
-    seed: Annotated[int, option("Root seed of every trial.", "--seed", min=0)] = 0
-    workers: Workers = None
-    scheduler: Scheduler = None
-    timeout: Timeout = None
-    dry_run: DryRun = False
-    as_json: Json = False
-
-
-def with_how(run: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes the options of `How` in place of its argument `how`."""
-    shared = signature(How).parameters.values()
-    particular = [option for option in signature(run).parameters.values() if option.name != "how"]
-
-    @wraps(run)
-    def call(**given: Any) -> None:
-        run(how=How(**{option.name: given.pop(option.name) for option in shared}), **given)
-
-    options = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in (*particular, *shared)]
-    # Typer reads the options off the signature of a function.
-    vars(call)["__signature__"] = Signature(options)
-    return call
-
 
 app = group("Grids of trials that resume, and what shows their rows.", "study run exponential-in-m --quick")
 
 
 def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="study", rich_help_panel=EXPERIMENTS)
-    parent.command(rich_help_panel=EXPERIMENTS)(sweep)
+    parent.add_typer(app, name="study")
+    parent.command()(sweep)
 
 
 @app.command("list")
@@ -116,21 +50,28 @@ def list_(as_json: Json = False) -> None:
 
 
 @app.command()
-@with_how
 def run(
-    how: How,
     context: typer.Context,
-    name: Name,
+    name: Annotated[str, argument("A study of `hardness study list`.", metavar="NAME")],
     quick: Quick = False,
+    seed: Root = 0,
     out: Out = None,
-    shard: Shard = None,
-    learner: Annotated[list[str] | None, option(ADDED, kind="learner")] = None,
-    attack: Annotated[list[str] | None, option(ADDED, kind="attack")] = None,
-    strategy: Annotated[list[str] | None, option(ADDED)] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    timeout: Timeout = None,
+    shard: Annotated[str | None, option("I/K: run the I-th of K parts; `study merge` joins them.")] = None,
+    learner: Added = None,
+    attack: Added = None,
+    strategy: Added = None,
     family: Family = None,
-    plan: Plan = None,
-    only: Only = None,
-    moved: Moved = None,
+    plan: Annotated[Path | None, option("The trials of this plan, fixed before them, and no others.")] = None,
+    only: Annotated[str | None, option("Only these solvers: names, with commas between.")] = None,
+    moved: Annotated[
+        list[str] | None,
+        typer.Option("--ray", "--heads", "--suite", "--examples", "--work", "--set", hidden=True),
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> None:
     """Run a study, or what is left of it, and write its dashboard.
 
@@ -152,69 +93,67 @@ def run(
     else:
         added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
         tasks = chosen(study, quick, added, family or [], only.split(",") if only else [])
-    about = {"study": name, "seed": how.seed, "quick": quick}
-    carry_out(study, about, tasks, out or Path("out") / study.name, how, typed(context), shard)
+    about = {"study": name, "seed": seed, "quick": quick}
+    carry_out(context, study, about, tasks, out or Path("out") / study.name)
 
 
 def carry_out(
+    context: typer.Context,
     study: "Study",
     about: Mapping[str, Any],
     tasks: "list[Task]",
     folder: Path,
-    how: How,
-    command: str,
-    shard: str | None = None,
     text: "Callable[[list[Row]], list[str]]" = lambda rows: [],
 ) -> None:
-    """Run what the store in `folder` lacks of tasks, or of a shard of them; write the dashboard.
+    """Run what the store in `folder` lacks of tasks, as the options in `context` say; write the dashboard.
 
     `text` returns the lines that are printed of the rows of `tasks`.
     """
-    from hardness.engine.run import forecast, processes
     from hardness.engine.run import run as run_tasks
 
-    chosen = _part(tasks, shard)
-    if how.dry_run:
-        count, work = processes(how.workers), forecast(chosen, study.seconds)
-        seconds = work and max(work / count, *map(study.seconds, chosen))
-        length = "time unknown" if seconds is None else f"about {seconds:.0f} s on {count} free processors"
-        payload = {"study": study.name, "trials": len(chosen), "seconds": seconds, "processes": count}
-        emit(how.as_json, payload, [f"{len(chosen)} trials, {length}; nothing was run"])
+    given = {"shard": None, "scheduler": None, "timeout": None, **context.params}
+    part, as_json = _part(tasks, given["shard"]), given["as_json"]
+    if given["dry_run"]:
+        seconds = sum(map(study.seconds, part))
+        line = f"{len(part)} trials, about {seconds:.0f} s of one process; nothing was run"
+        emit(as_json, {"study": study.name, "trials": len(part), "seconds": seconds}, [line])
         return
 
-    from hardness.engine.progress import Progress
     from hardness.engine.store import STORE, Store
     from hardness.studies import catalog
 
     with Store(folder / STORE, about) as store:
         store.plan(tasks)
-        store.made_by(command)
+        store.made_by(typed(context))
         ran = run_tasks(
-            chosen,
+            part,
             store,
             study.trial,
             root=about["seed"],
-            guard=how.timeout or study.guard,
-            workers=how.workers,
-            scheduler=how.scheduler,
+            guard=given["timeout"] or study.guard,
+            workers=given["workers"],
+            scheduler=given["scheduler"],
             seconds=study.seconds,
-            progress=Progress(),
+            shown=True,
         )
-        if not ran:
-            talk("nothing to do: every trial is stored")
         verdict, table = catalog.page(store, folder), store.table()
     asked = {task.identity for task in tasks}
     lines = text([row for row in table.rows if row.task.identity in asked])
-    _ended(how.as_json, verdict, table, folder, ran, lines)
+    _ended(as_json, verdict, table, folder, ran, lines)
 
 
 def sweep(
     context: typer.Context,
-    grid: File,
+    grid: Annotated[
+        Path, argument("A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")
+    ],
     out: Out = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
-    changes: Changes = None,
+    changes: Annotated[
+        list[str] | None,
+        option("Another value, or several with commas.", "--set", metavar="TABLE.NAME=VALUE"),
+    ] = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -227,7 +166,6 @@ def sweep(
 
     Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """
-    from hardness.engine.progress import Progress
     from hardness.engine.rows import read as read_rows
     from hardness.report import dashboard
     from hardness.studies.sweep.grid import SHIPPED, read
@@ -242,7 +180,7 @@ def sweep(
         trials = sum(missing(wanted, folder) for wanted in grids)
         emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
         return
-    ended = [run_grid(wanted, folder, workers, Progress(), scheduler, typed(context)) for wanted in grids]
+    ended = [run_grid(wanted, folder, workers, scheduler, typed(context)) for wanted in grids]
     table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count in ended)
     _ended(as_json, verdict, table, folder, ran, dashboard.medians(table))
 
@@ -278,8 +216,7 @@ def status(folder: Folder, as_json: Json = False) -> None:
 @app.command()
 def merge(
     stores: Annotated[
-        list[Path],
-        argument("Stores, folders of a study, or their rows.csv.", metavar="A.db B.db"),
+        list[Path], argument("Stores, folders of a study, or their rows.csv.", metavar="A.db B.db")
     ],
     out: Annotated[Path, option("The store to write, or a .csv file of rows.")],
     as_json: Json = False,
@@ -330,6 +267,7 @@ def report(
 
 
 def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":
+    """Return every K-th task from the I-th on, of a shard I/K."""
     if shard is None:
         return tasks
     index, _, parts = shard.partition("/")

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, Force, Json, argument, emit, group, option, refuse_existing
+from hardness.cli.common import Force, Json, argument, emit, group, option, refuse_existing
 
 if TYPE_CHECKING:
     from hardness.instance.suite import Entry
 
-Name = Annotated[str, argument("A name of `hardness suite list`.", kind="suite", metavar="NAME")]
+Name = Annotated[str, argument("A name of `hardness suite list`.", metavar="NAME")]
 
 app = group(
     "Instances with fixed names, on which results are compared; their secrets are public.",
@@ -19,7 +19,7 @@ app = group(
 
 
 def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="suite", rich_help_panel=EXPERIMENTS)
+    parent.add_typer(app, name="suite")
 
 
 @app.command("list")

@@ -9,27 +9,17 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from hardness.io.texts import printable
 
 EVERY = 10.0  # seconds between plain lines of a job whose length is known
 PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails at once says why, and no more
-LISTENERS: list[Callable[[float], None]] = []  # who shows how far the trial is that runs in this process
-
-
-def within(share: float) -> None:
-    """Say that the trial that runs has spent this share of its budget."""
-    for listener in LISTENERS:
-        listener(share)
 
 
 @contextmanager
-def steps(
-    name: str, stream: TextIO | None = None, total: float | None = None
-) -> Iterator[Callable[..., None]]:
-    """Show what a job is at: yields what is to be told each step, and how much more of `total` is done.
+def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show what a job is at: yields what is to be told each step, and how many more of `total` are done.
 
     On a terminal the last step stands in place, with a bar and the time that is left; of a job without `total` a step
     that says "n of m" moves the bar. Elsewhere each step has a line, with a `total` one in `EVERY` seconds. Lines of a
@@ -44,12 +34,12 @@ def steps(
     console = Console(file=stream, force_terminal=stream.isatty())
     text = TextColumn("{task.description}", markup=False)
     columns = [BarColumn(bar_width=12), TimeRemainingColumn(), text, TimeElapsedColumn()]
-    bars = Bars(*columns, console=console, transient=True, disable=not console.is_interactive)
+    bars = Progress(*columns, console=console, transient=True, disable=not console.is_interactive)
     bar = bars.add_task(printable(name), total=total)
     begun, lines = time.monotonic(), list[str]()
     shown = begun
 
-    def tell(line: str, done: float = 0.0) -> None:
+    def tell(line: str, done: int = 0) -> None:
         nonlocal shown
         bars.update(bar, description=printable(line), advance=done)
         if total is None and (counted := re.search(r"\b(\d+) of (\d+)\b", line)):
@@ -71,51 +61,30 @@ def steps(
     flush()
 
 
-class Progress:
-    """Reports the trials of a run to `stream` (stderr), with the time left by predicted seconds.
+@contextmanager
+def trials(count: int, part: str = "", stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
+    """Report on `count` trials, a `part` of a run that may have several: yields what is told how each one ended.
 
-    >>> progress = Progress(stream=sys.stdout)
-    >>> with progress.of(work=2.0, trials=2):
-    ...     progress.advance(1.0, "solved")
-    ...     progress.advance(1.0, "budget")
-    2 trials to run, about 2 s of one process
+    >>> with trials(2, stream=sys.stdout) as advance:
+    ...     advance("solved")
+    ...     advance("budget")
+    2 trials to run
     2 of 2 trials: 1 solved, 1 budget
     """
+    stream, named = stream or sys.stderr, f"{part}: " if part else ""
+    statuses = Counter[str]()
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self.stream = stream or sys.stderr
+    def line() -> str:
+        by_status = ", ".join(f"{number} {status}" for status, number in statuses.most_common())
+        return f"{named}{statuses.total()} of {count} trials: {by_status or 'none ended'}"
 
-    @contextmanager
-    def of(self, work: float | None, trials: int, part: str = "") -> Iterator[None]:
-        """Report on `trials` trials for the length of this context: a `part` of a run that has several.
+    def advance(status: str) -> None:
+        statuses[status] += 1
+        tell(line(), 1)
 
-        `work` is what they are predicted to take, in seconds of one process; None where nobody knows.
-        """
-        self.trials, self.known, self.statuses, self.inside = trials, work is not None, Counter[str](), 0.0
-        self.part = f"{part}: " if part else ""
-        length = "for an unknown time" if work is None else f"about {work:.0f} s of one process"
-        print(f"{self.part}{trials} trials to run, {length}", file=self.stream, flush=True)
-        self.total = trials if work is None else work
-        LISTENERS.append(self.within)
-        try:
-            with steps(self.line(), self.stream, self.total) as self._tell:
-                yield
-        finally:
-            LISTENERS.remove(self.within)
-            print(self.line(), file=self.stream, flush=True)
-
-    def within(self, share: float) -> None:
-        """Show that the only trial of a run has spent this share of its budget."""
-        if self.trials == 1 and share > self.inside:
-            more, self.inside = self.total * (share - self.inside), share
-            self._tell(f"{self.line()}, {share:.0%} of its budget spent", more)
-
-    def advance(self, work: float, status: str) -> None:
-        """Count one trial of `work` predicted seconds that ended."""
-        self.statuses[status] += 1
-        self._tell(self.line(), (work if self.known else 1.0) * (1 - self.inside))
-
-    def line(self) -> str:
-        """Return how many trials ended, by status."""
-        by_status = ", ".join(f"{count} {status}" for status, count in self.statuses.most_common())
-        return f"{self.part}{self.statuses.total()} of {self.trials} trials: {by_status or 'none ended'}"
+    print(f"{named}{count} trials to run", file=stream, flush=True)
+    try:
+        with steps(line(), stream, count) as tell:
+            yield advance
+    finally:
+        print(line(), file=stream, flush=True)

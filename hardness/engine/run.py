@@ -5,20 +5,20 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from functools import cache, partial
 from importlib.metadata import version
 from io import StringIO
 from itertools import islice
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 from hardness import registry
 from hardness.engine.outcome import Outcome, Trial, outcome_of, run_trial
 from hardness.engine.pickled import pickle_by_value
-from hardness.engine.progress import LISTENERS, Progress
+from hardness.engine.progress import trials
 from hardness.engine.store import Store
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, missing_extra
@@ -28,7 +28,6 @@ from hardness.io.fields import whole
 Ran = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE_SECONDS = 10.0  # beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
-CHECK_SECONDS = 0.2  # between two looks at the clock while no trial ends
 CONNECT = "10s"  # to a Dask scheduler
 BROKEN = (
     'the worker processes died: in a script put the call under `if __name__ == "__main__":`, since they import it; '
@@ -46,15 +45,15 @@ def run(
     workers: int | None = None,
     scheduler: str | None = None,
     seconds: Callable[[Task], float] = lambda task: 1.0,
-    progress: Progress | None = None,
+    shown: bool = False,
     part: str = "",
 ) -> int:
     """Run what the store lacks of `tasks`; return how many trials that was.
 
     `workers` processes (None: one a CPU; 0: this process), or the Dask cluster at `scheduler`. `guard` is the
-    wall-clock limit of a trial in seconds; `seconds` predicts what a task takes, so that long ones start first. `part`
-    names these tasks where a run has several parts, one after the other. Interrupted at any moment, every trial that
-    ended is stored, and the same call goes on.
+    wall-clock limit of a trial in seconds; `seconds` predicts what a task takes, so that long ones start first. `shown`
+    says on stderr how far it is, and `part` names these tasks where a run has several parts, one after the other.
+    Interrupted at any moment, every trial that ended is stored, and the same call goes on.
     """
     store.plan(tasks)
     done = store.done()
@@ -62,40 +61,19 @@ def run(
     missing = sorted((task for task in tasks if task.identity not in done), key=seconds, reverse=True)
     if not missing:
         return 0
-    progress = progress or Progress(StringIO())  # which nobody reads
-    count = 0 if scheduler is not None or workers == 0 else min(processes(workers), len(missing))
-    with (
-        single_threaded(workers != 0),
-        progress.of(forecast(missing, seconds), len(missing), part),
-    ):
+    workers = (os.cpu_count() or 1) if workers is None else workers
+    whole("workers", workers, 0)
+    with single_threaded(workers != 0), trials(len(missing), part, None if shown else StringIO()) as advance:
         if scheduler is not None:
             ended = _on_cluster(missing, trial, root, guard, scheduler)
-        elif count:
-            ended = _in_pool(missing, trial, root, guard, count, progress)
+        elif workers:
+            ended = _in_pool(missing, trial, root, guard, min(workers, len(missing)))
         else:
             ended = _serially(missing, trial, root, guard)
         for task, outcome, note in ended:
             store.add(task, outcome, note)
-            progress.advance(seconds(task), outcome.status)
+            advance(outcome.status)
     return len(missing)
-
-
-def forecast(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> float | None:
-    """Predicted seconds of one process for all the tasks; None if one is of a plug-in, which nobody has timed."""
-    tasks = list(tasks)
-    kinds = ("learner", "attack", "family")
-    named = [(kind, name) for task in tasks for kind, name in named_in(task) if kind in kinds]
-    if not all(registry.is_builtin(*each) for each in named):
-        return None
-    return sum(map(seconds, tasks))
-
-
-def processes(workers: int | None) -> int:
-    """Return the number of processes that run trials: one a CPU for None; 0 is this process. Raises `InputError`."""
-    if workers is None:
-        return os.cpu_count() or 1
-    whole("workers", workers, 0)
-    return max(1, workers)
 
 
 def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ran]:
@@ -106,18 +84,13 @@ def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> I
         yield task, outcome, provenance(root)
 
 
-def _in_pool(
-    tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int, progress: Progress
-) -> Iterator[Ran]:
+def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Ran]:
     """In processes that may die or hang without harm to the rest."""
     from pebble import ProcessPool
 
     # A fork would inherit locks of threads and the state of libraries; a spawned process begins as on a cluster.
     context = multiprocessing.get_context("spawn")
-    share = context.Value("d", 0.0)  # of the work of a trial, of whichever told last
-    pool: Any = ProcessPool(
-        workers, initializer=_begin, initargs=(registry.pickled(), share), context=context
-    )
+    pool: Any = ProcessPool(workers, initializer=_begin, initargs=(registry.pickled(),), context=context)
     finished: SimpleQueue[Any] = SimpleQueue()
     waiting, running = iter(tasks), dict[Any, Task]()
     job = partial(_job, trial, root, guard)
@@ -129,11 +102,7 @@ def _in_pool(
                 future.add_done_callback(finished.put)
             if not running:
                 return
-            try:
-                future = finished.get(timeout=CHECK_SECONDS)
-            except Empty:
-                progress.within(share.value)
-                continue
+            future = finished.get()
             if isinstance(future.exception(), BrokenExecutor):
                 raise future.exception()
             yield _ended(running.pop(future), future, root, guard)
@@ -152,11 +121,10 @@ def _ended(task: Task, future: Any, root: int, guard: float) -> Ran:
     return task, outcome_of(failure, guard), provenance(root)
 
 
-def _begin(pickles: Mapping[str, str], share: Any) -> None:
+def _begin(pickles: Mapping[str, str]) -> None:
     """Prepare a worker process; the pool has seen to it that it ignores interrupts."""
     die_with_parent()
     registry.provide(pickles)
-    LISTENERS.append(lambda done: setattr(share, "value", done))
 
 
 def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ran]:
@@ -203,16 +171,12 @@ def provenance(root: int) -> Mapping[str, Any]:
     """What is noted with every row, by name; `root` is the root seed."""
     import numpy as np
 
-    build: Any = np.show_config("dicts")
-    blas = build["Build Dependencies"]["blas"]
     return {
         "package": version("attention-hardness"),
         "commit": _commit(),
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
         "cpu": cpu(),
-        "system": f"{platform.system()} {platform.machine()}",
         "seed": str(root),  # text: it may have 128 bits
     }
 

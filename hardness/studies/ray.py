@@ -10,7 +10,6 @@ from hardness.engine.frames import data_frame
 from hardness.engine.outcome import FINISHED, Row, Table
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.plugins import SOLVERS
-from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
 from hardness.engine.study import Study
@@ -135,7 +134,7 @@ def ray(
     tasks = tasks_at(places_of(heads, ratio), named)
     with Store(folder / STORE, about_of(seed, ratio)) as store:
         store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={named})")
-        run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, progress=Progress())
+        run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, shown=True)
         dashboard.write(STUDY, store.table(), folder)
         asked = {task.identity for task in tasks}
         rows = [row for row in store.rows() if row.task.identity in asked]

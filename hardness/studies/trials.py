@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING
 
 from hardness import registry
 from hardness.engine.outcome import CRASHED, Outcome, outcome_of
-from hardness.engine.progress import within
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.until import Ending, at_sizes, stream, until_solved
 from hardness.evaluation.worker import opening
-from hardness.examples import Examples
 from hardness.families.concepts import Concepts
 from hardness.instance import Instance
 from hardness.scores import EXPLAINED, Criterion, fresh, sizes
@@ -96,13 +94,8 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
     instance = instance_of(shared, root)
     sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))
     rule, spacing = EXPLAINED, STREAMED if streamed else FITTED
-    most, examples = int(task.budget["samples"]), stream(instance, sampling)
-
-    def told(start: int, count: int) -> Examples:
-        within((start + count) / most)
-        return examples(start, count)
-
-    lives = at_sizes(told, sizes(most, FIRST, spacing), streamed)
+    ends = sizes(int(task.budget["samples"]), FIRST, spacing)
+    lives = at_sizes(stream(instance, sampling), ends, streamed)
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
     ending = until_solved(opened, lives, streamed, judged, rule)
     if ending.error is not None:

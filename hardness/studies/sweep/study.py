@@ -11,7 +11,6 @@ import numpy as np
 from hardness import families
 from hardness.engine.frames import frame
 from hardness.engine.pickled import PREFIX, importable_name
-from hardness.engine.progress import Progress
 from hardness.engine.rows import read
 from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
@@ -35,7 +34,6 @@ def run_grid(
     grid: Grid,
     out: Path,
     workers: int | None = None,
-    progress: Progress | None = None,
     scheduler: str | None = None,
     command: str = "",
 ) -> tuple[str, int]:
@@ -59,7 +57,7 @@ def run_grid(
                 guard=grid.guard,
                 workers=workers,
                 scheduler=scheduler,
-                progress=progress,
+                shown=True,
                 part=part,
             )
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
@@ -138,7 +136,7 @@ def sweep(
     budget = {name: value for name, value in limits.items() if value is not None}
     grid = Grid(named, _axis(params), solver, budget, runs, seed, guard, _axis(tune or {}), list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
-    run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
+    run_grid(grid, folder, workers, scheduler, f"hardness.sweep: {grid.name}")
     stored = {row.task.identity: row for row in read(folder).rows}
     ended = {identity: row.outcome for identity, row in stored.items() if row.outcome}
     tasks = grid.tuned(lambda _: ended) if grid.tune else grid.tasks()
