@@ -8,8 +8,7 @@ from statistics import median_high
 import pytest
 from committed import ROOT, Row, article_tables, rows, summary
 
-HANDED = ("diagonal", "sgd")
-AIDED = (*HANDED, "student", "mlp")
+AIDED = ("diagonal", "sgd", "student", "mlp")
 TIERS = ("easy", "frontier", "open")
 
 
@@ -21,16 +20,11 @@ def layers(row: Row) -> str:
     return row["params.instance"].rpartition("-")[0]
 
 
-def name_of(row: Row) -> str:
-    name = row["solver.learner"] or row["solver.attack"]
-    return name + ", tuned" * bool(row["solver.setting"]) + ", pool" * bool(row["solver.passes"])
-
-
 def fields(kind: str) -> dict[tuple[str, str], list[Row]]:
     """Runs by layers and solver."""
     groups = defaultdict(list)
     for row in of(kind):
-        groups[layers(row), name_of(row)].append(row)
+        groups[layers(row), row["solver.learner"] or row["solver.attack"]].append(row)
     return groups
 
 
@@ -106,17 +100,3 @@ def test_what_solved_each_kind_and_what_is_proved() -> None:
             sets = comb(d - 1, int(row["params.bits"] or row["params.heads"]))
             exact = log2(8 * (0.1 / (1 - 2 * float(row["params.flip"] or 0))) ** 2 * (sets - 1))
         assert float(proved) == pytest.approx(floor(10 * exact) / 10, rel=0.004)
-
-
-def test_bounds_of_learners_that_were_stopped() -> None:
-    numbers, stopped, above = summary("stress")["numbers"], 0, []
-    for (kind, name), runs in fields("learner").items():
-        most = sum(row["status"] == "budget" and not never_fitted(row) for row in runs) > len(runs) / 2
-        if runs[0]["family"] == "parity" and most:
-            d, s = int(runs[0]["params.dim"]), int(runs[0]["params.bits"] or runs[0]["params.heads"])
-            null = sum(comb(2 * d, j) for j in range(2 * s + 2))
-            if name in HANDED:
-                null = (1 + (name == "sgd")) * sum(comb(d - 1, j) for j in range(s + 1))
-            stopped += 1
-            above += [f"{name} on {kind}"] * (median_high([int(row["cost"]) for row in runs]) > null)
-    assert numbers["null"] == {"fields": stopped, "below": stopped - len(above), "above": ", ".join(above)}

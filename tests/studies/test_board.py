@@ -128,16 +128,9 @@ def test_a_budget_below_one_fit_is_told_apart_from_a_fit_that_was_ended() -> Non
         Row(task, Outcome("budget", cost, {"limit": limit}))
         for task, (limit, cost) in zip(tasks, ends, strict=False)
     ]
-    table = grid.board(frame([*rows, *tuned_rows()]), "learner")
-    lbfgs = table[table.learner == "lbfgs"]
+    lbfgs = grid.board(frame(rows), "learner")
     assert lbfgs.ending.tolist() == ["never fitted", "budget", "budget", "budget"]
     assert grid.stopped_after(lbfgs).to_dict() == {("nice-m2-d8", "lbfgs"): 256.0}
-
-
-def tuned_rows() -> list[Row]:
-    """The student with a setting of its own, once on a stream and once on pools."""
-    tuned = [task for task in grid.tasks(True) if "setting" in task.solver]
-    return [Row(task, Outcome("solved", 512, {})) for task in tuned]
 
 
 @pytest.mark.parametrize("name", [f"{cell}-0" for cell in HIDING])

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardness import families, registry
-from hardness.attacks.cost import monomials
 from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.study import Study
 from hardness.engine.task import Task
@@ -21,7 +20,6 @@ from hardness.evaluation.limits import MULTIPLY_ADDS
 from hardness.evaluation.solver import make
 from hardness.evaluation.until import LEAST, Ending, evaluations, lives, multiply_adds, stream, until_solved
 from hardness.evaluation.worker import opening
-from hardness.families.parity import Parity
 from hardness.instance import suite
 from hardness.report import plots
 from hardness.scores import EXPLAINED, OPEN, Criterion, fresh
@@ -44,13 +42,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "random-features": {"alpha": 1e-3, "n_heads": 150},
     "linear-attention": {"alpha": 1e-6},
 }
-# Settings of the student that were the best of a menu on other layers of as many hidden bits.
-TUNED = {
-    2: {"rate": 0.03, "l1": 0.12},
-    3: {"rate": 0.03, "batch": 512, "l1": 0.03},
-    5: {"rate": 0.01, "l1": 0.01},
-}
-PASSES = 64  # over a pool, of the student that sees examples again
 ATTACKED = 40_000  # examples of an attack
 ATTACKS = ("batch-gradient", "bkw", "gaussian", "lattice", "search")
 # Budgets of attacks, each in steps of its own.
@@ -66,15 +57,9 @@ def tasks(quick: bool) -> list[Task]:
     """Return every built-in learner and attack on every instance."""
     known = registry.names("learner", builtin=True)
     planned = [task for name in known for task in user_learner_tasks(quick, name)]
-    for entry in _instances(quick):
-        family = families.build(entry.family, entry.params)
-        if isinstance(family, Parity) and family.size in TUNED:
-            student = {"kind": "learner", "learner": "student", "setting": "tuned"}
-            for passes in ({}, {"passes": PASSES}):
-                planned.append(_task(entry, {**student, "params": TUNED[family.size], **passes}, quick))
-        if entry.family != RANDOM:
-            planned += [_task(entry, {"kind": "attack", "attack": name}, quick) for name in ATTACKS]
-    return planned
+    hiding = [entry for entry in _instances(quick) if entry.family != RANDOM]
+    attacks = [{"kind": "attack", "attack": name} for name in ATTACKS]
+    return [*planned, *(_task(entry, attack, quick) for entry in hiding for attack in attacks)]
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
@@ -148,13 +133,12 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     solver = solver_of(task, instance, sampling)
     opened = opening(solver, seed, guard)
     if task.solver["kind"] == "learner":
-        work, passes = float(task.budget["work"]), int(task.solver.get("passes", 0))
-        made = make(solver, 0)
+        made, work = make(solver, 0), float(task.budget["work"])
         counted = multiply_adds(instance, made, most) is not None
-        attempts = lives(made, instance, given, most, work, passes, seed)
+        attempts = lives(made, instance, given, most, work)
         allowance = None if counted else work / MULTIPLY_ADDS
         ending = until_solved(opened, attempts, solver.streamed, judged, rule, allowance)
-        return _learned(ending, rule, counted, most, solver.streamed and not passes, guard)
+        return _learned(ending, rule, counted, most, solver.streamed, guard)
     try:
         (point,) = evaluations(opened, False, given, judged, [most])
     except (TrialEnded, TimeoutError) as error:
@@ -199,17 +183,15 @@ def board(rows: "DataFrame", kind: str) -> "DataFrame":
     fit on the fewest examples tried nothing: its `ending` is "never fitted".
     """
     part = rows[rows.kind == kind]
-    tuned, pool = part.setting.notna(), part.passes.notna()
     idle = (part.status == "budget") & (part.cost == 0) & (part.limit == "multiply-adds")
     places = {name: place for place, name in enumerate(suite.entries())}
     table = part.assign(
-        solver=part[kind] + tuned.map({True: ", tuned", False: ""}),
+        solver=part[kind],
         layers=part.instance.str.rpartition("-")[0],
         ending=part.status.mask(idle, "never fitted"),
         solved=part.status == "solved",
         place=part.instance.map(places),
     )
-    table["solver"] += pool.map({True: ", pool", False: ""})
     return table.sort_values("place", kind="stable")
 
 
@@ -224,26 +206,6 @@ def stopped_after(learners: "DataFrame") -> "Series[float]":
     groups = learners.groupby(CELL, sort=False)
     most = groups.ending.agg(lambda endings: (endings == "budget").mean() > 0.5)
     return groups.cost.agg(lambda costs: float(median_high(costs)))[most]
-
-
-def stopped_below(learners: "DataFrame") -> dict[str, Any]:
-    """Return in how many fields of parities most runs met a budget, and in how many of them below the null.
-
-    The null is how many features of at most the label's degree the inputs of a learner have. A parity of s bits has
-    degree 2s + 1 in the 2d signs of two tokens. Handed their products and the gate it has degree s in d − 1 signs, at
-    either value of the gate, and for `diagonal` at one.
-    """
-    fields, above = 0, []
-    for (layers, solver), spent in stopped_after(learners).items():
-        entry = suite.entry(f"{layers}-0")
-        family = families.build(entry.family, entry.params)
-        if isinstance(family, Parity):
-            gates = {"diagonal": 1, "sgd": 2}.get(solver)
-            of_products = (gates or 0) * monomials(family.dim - 1, family.size)
-            fields += 1
-            if spent > (of_products or monomials(2 * family.dim, 2 * family.size + 1)):
-                above.append(f"{solver} on {layers}")
-    return {"fields": fields, "below": fields - len(above), "above": ", ".join(above)}
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
@@ -278,9 +240,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "examples": [int(learners.samples.min()), int(learners.samples.max())],
         "work": WORK // 10**9,
         "judged": JUDGED,
-        "null": stopped_below(learners),
         "tau": TOLERANCE,
-        "passes": PASSES,
         "least": LEAST,
     }
 
