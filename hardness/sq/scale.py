@@ -1,6 +1,6 @@
 """Sign batches on parities against the window at scale: the game of `hardness.sq.game`, up to billions of concepts."""
 
-from math import ceil, log, log2, sqrt
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
@@ -8,16 +8,13 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness.io.fields import require_memory
-from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, random_word, shuffle
+from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, shuffle
 from hardness.kernels.games import best_window
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
-from hardness.sq.oracle import FAILURE
+from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch
 
 NO_LIMIT = 2**62  # queries
 WINDOW_BITS = 22  # coordinates of the widest window: a transform of 2^22 integers
-ROOM = 0.025  # by which means of certified batches pass the tolerance, in tolerances
-LANES = 16  # words of 64 samples taken together
 
 
 def sign_batch(
@@ -25,8 +22,8 @@ def sign_batch(
 ) -> tuple[int, int]:
     """Play sign batches (theory 2.5e) of live sets in random order against the window: return (live, queries).
 
-    The means of a batch are known in three ways: of independent sets by `independent_batches`; of sets that agree
-    outside a small window of coordinates by a transform on it, `window_batches`; of K <= 255 by samples, `_certain`.
+    The means of a batch are known in two ways: of sets that agree outside a small window of coordinates by a transform
+    on it, `window_batches`; of independent sets, at last, by `independent_batches`.
     """
     require_memory(48 * concepts.size, concepts.label)
     pool, state = concepts.masks(), seed.generate_state(1, np.uint64).astype(np.uint64)
@@ -38,8 +35,6 @@ def sign_batch(
     # `cap` is the largest batch that still lost what `modes` says: it only falls, as sets that are left depend more
     # and more on one another.
     queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * pool.size / size)
-    certain = min(255, batch_size((1 + ROOM) * tolerance + _chance(n)))
-    certain = certain if modes[certain] == 1 else 0
     coordinates = np.arange(n)
     # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
     smallest = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap
@@ -57,19 +52,11 @@ def sign_batch(
         if asked == 0 and bits < min(n, WINDOW_BITS):
             bits += 1
         elif asked == 0:
-            smallest = 2 * smallest // 3 if 2 * smallest // 3 > max(rank, certain) else 0
+            smallest = 2 * smallest // 3 if 2 * smallest // 3 > rank else 0
         shuffle(pool, state)
         shuffle(coordinates, state)
         if bits > 16:
             coordinates = _dense_first(pool, coordinates)
-    # Beyond the rank sets are dependent, and mode 2 rests on independence; mode 1 is certified by samples instead.
-    modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
-    while queries < budget and (size := best_batch(modes, certain, pool.size)[0]) > rank:
-        if _certain(pool, size, n, tolerance, state):
-            pool, queries = pool[size // 2 :], queries + 1
-        else:
-            certain = size - 2
-        shuffle(pool, state)
     live, asked = independent_batches(pool, concepts.s, modes[: rank + 1], budget - queries)
     return live, queries + asked
 
@@ -106,68 +93,6 @@ def _groups(
     outside = outside[order]
     starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
     return order, parts[order], starts
-
-
-def _certain(
-    pool: NDArray[np.uint64], size: int, n: int, tolerance: float, state: NDArray[np.uint64]
-) -> bool:
-    """Say whether a batch of the first `size` sets is certain to lose just its minority.
-
-    So it is if members have |mean| > tau, so that no window holds both signs, and the rest fit into a window with the
-    larger side. Every mean is known to Hoeffding's half-width at failure probability 1e-9.
-    """
-    # Half-width and 4 sd of the sampling must fit into what members have above tau and the rest within the window.
-    mean, chance = majority_mean(size), _chance(n)
-    room = (2 * tolerance - mean - chance) / 2
-    enough = (sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / 64 / LANES
-    fewer, words = (LANES * ceil(enough / least**2) for least in (room, min(room, mean - chance - tolerance)))
-    samples = 64 * np.where(np.arange(pool.size) < size, words, fewer)
-    means = 0.5 - disagreements(pool, size, n, state, words, fewer) / samples
-    half = np.sqrt(log(2 / FAILURE) / (2 * samples))
-    reach = 2 * tolerance - means[:size].max() - half[0]
-    return bool(means[:size].min() - half[0] > tolerance and np.all((np.abs(means) + half)[size:] <= reach))
-
-
-def _chance(n: int) -> float:
-    """Return what means of dependent sets differ by from those of independent ones: 3 sd, 2^-(n/2)/2 each."""
-    return float(1.5 * 2.0 ** (-n / 2))
-
-
-@compiled
-def disagreements(sets: Any, size: Any, n: Any, state: Any, words: Any, fewer: Any) -> Any:
-    """Count how often labels differ from the sign batch of the first `size` <= 255 sets, half of the signs -.
-
-    A member's label counts with its sign. Members are tested on `words` words of 64 samples, others on `fewer`.
-    """
-    counts, columns = np.zeros(sets.size, np.int64), np.empty((n, LANES), np.uint64)
-    values, planes = np.empty((size + 1, LANES), np.uint64), np.empty((8, LANES), np.uint64)
-    sign, carry = np.empty(LANES, np.uint64), np.empty(LANES, np.uint64)
-    for done in range(0, words, LANES):
-        for at in range(n * LANES):
-            columns[at // LANES, at % LANES] = random_word(state)
-        # A counter of eight planes, 64 samples at a time: it starts so high that the majority's last vote carries out.
-        for b in range(8):
-            planes[b, :] = ~ZERO if (256 - (size + 1) // 2) >> b & 1 else ZERO
-        sign[:] = ZERO
-        for i in range(sets.size if done < fewer else size):
-            value = values[min(i, size)]
-            value[:] = ~ZERO if i < size // 2 else ZERO
-            for j in range(n):
-                if sets[i] >> U(j) & ONE:
-                    value ^= columns[j]
-            if i < size:
-                carry[:] = value
-                for b in range(8):
-                    planes[b] ^= carry
-                    carry &= ~planes[b]
-                sign |= carry
-                continue
-            for w in range(LANES):
-                counts[i] += np.int64(popcount(value[w] ^ sign[w]))
-        for i in range(size):
-            for w in range(LANES):
-                counts[i] += np.int64(popcount(values[i, w] ^ sign[w]))
-    return counts
 
 
 @compiled

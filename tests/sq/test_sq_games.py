@@ -24,7 +24,6 @@ from hardness.sq.queries import (
     character,
     span_coordinates,
 )
-from hardness.sq.scale import disagreements
 from hardness.studies.needs import STUDY
 
 
@@ -110,21 +109,8 @@ def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float) -> None:
     assert min(plain.queries, fast.queries) >= dimension.window_bound(concepts.size, tau)
 
 
-@pytest.mark.parametrize("size", [1, 5, 63])
-def test_sampled_means_are_the_exact_ones(size: int) -> None:
-    """Of members with their signs and of others, dependent as they are: within 5 sd of the sampling."""
-    rng = np.random.default_rng(size)
-    sets = rng.permutation(np.arange(1, 1 << 10, dtype=np.uint64))[: size + 40]
-    signs, state = np.where(np.arange(size) < size // 2, -1, 1), np.array([size], np.uint64)
-    exact = SignBatch(sets[:size], signs).means(sets)
-    exact[:size] *= signs
-    samples = 64 * np.where(np.arange(sets.size) < size, 1024, 256)
-    sampled = 0.5 - disagreements(sets, size, 10, state, 1024, 256) / samples
-    assert np.all(np.abs(sampled - exact) <= 5 * 0.5 / np.sqrt(samples))
-
-
 @pytest.mark.parametrize(("heads", "tau"), [(2, 0.0442), (3, 0.0221), (4, 0.0625)])
-def test_games_that_samples_certify_are_the_committed_ones(heads: int, tau: float) -> None:
+def test_games_at_scale_are_the_committed_ones(heads: int, tau: float) -> None:
     wanted = {"solver_strategy": "sign-batch", "solver_tolerance": str(tau), "params_heads": str(heads)}
     (row,) = rows("needs", params_dim="24", **wanted)
     (task,) = (task for task in STUDY.tasks(False) if task.identity == row["identity"])

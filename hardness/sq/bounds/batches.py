@@ -1,7 +1,7 @@
 """What a sign batch of independent sets moves and what the window loses by it: arithmetic of theory 2.5e."""
 
 from fractions import Fraction
-from math import ceil, comb, pi
+from math import ceil, pi
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,6 @@ def batch_size(tolerance: float) -> int:
         a *= size / (size + 1)
         size += 2
     return size
-
-
-def majority_mean(size: int) -> float:
-    """Return C(K-1, (K-1)/2) 2^-K, the mean of a member of a sign batch of K independent sets."""
-    return float(comb(size - 1, (size - 1) // 2) / 2**size)
 
 
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
