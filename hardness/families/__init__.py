@@ -20,7 +20,8 @@ def get(name: str) -> type[Family]:
     Raises `InputError` if there is none, or if what stands there is no family.
     """
     family: Any = registry.get("family", name)
-    if not (isinstance(family, type) and issubclass(family, Family) and is_dataclass(family)):
+    derived = isinstance(family, type) and issubclass(family, Family) and is_dataclass(family)
+    if not derived:
         raise InputError(f"{name} is not a family: derive a frozen dataclass from Family")
     return cast(type[Family], family)
 

@@ -47,6 +47,5 @@ def test_the_numbers_of_nice_layers(trials: dict[tuple[str, int, int], list[Tria
         "phases": [2 ** median(hulls[2, m]) for m in (1, 4)],
         "rounds": [2 ** median(heads[2, m]) for m in (1, 4)],
         "slope": slope(units),
-        "queries": max(int(row["cost"]) for row in rows("needs", family="nondegenerate")),
     }
     assert {len(cell) for cell in trials.values()} == {6}

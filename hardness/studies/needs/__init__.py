@@ -1,27 +1,41 @@
 """The study `needs`: how many queries, of what tolerance, labels of m heads make necessary, and what is reached.
 
-From the top: the grid of games, the trials, what is proved, the article's numbers, tables and figures. Learners of nice
-layers are in nice.py, with their grid, trials and numbers.
+From the top: the grid of games and of nice layers, the trials, what is proved, the article's numbers, table and figure.
+
+The plan of nice layers, fixed before the rows. A layer is random, with scores of spread 2, and every number that
+depends on labels is an answer of the oracle `noisy`. A trial looks for the largest tolerance, of the powers of two,
+at which the error is small enough: it goes up from a first guess while that is so, and down until it is so or
+`FINEST_TRIED` is passed. Phases 1 to 4 aim at a hull that all Θᵢ are next to, phase 6b at every Θᵢ. All layers count;
+those of one cell give its interval. A first run was stopped after two trials: with 200,000 examples, one layer of m =
+3 and one of m = 4 at k = 3 were missed at the finest tolerance, with errors of .43 and .52. These cells got 400,000
+examples.
+Predicted (learner 1.10): the phases' tolerance falls by one factor η with every unit of (m-1)(k-1), the same at k = 2
+and 3, and with the error as its power (m-1)(k-1) + 1; phase 6b's does not fall like that.
 """
 
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
-from math import ceil, comb, log2
+from math import ceil, comb, inf, log2
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
+from hardness.evaluation.solver import Solver, make
+from hardness.families.nondegenerate import Nondegenerate
 from hardness.gadgets.coefficients import bits
+from hardness.instance import Instance
 from hardness.io.rounding import at_least, at_least_power, at_most
 from hardness.report import plots
+from hardness.sq.averages import Averages
 from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.studies.games import game
-from hardness.studies.needs import nice
-from hardness.studies.needs.nice import tolerance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,15 +48,47 @@ EXPONENTS = (2.06, *(e / 2 for e in range(5, 17)), 9.0, 10.0, 11.0, 12.0)
 # `spread` is played up to so many concepts, times the squared tolerance, at d = 24 at whole exponents only; sums of
 # dependent sets there beside batches of independent ones, from this exponent on
 SPREAD, DEPENDENT = {16: 4.0, 20: 4.0, 24: 0.3}, 8.0
-BUDGET_DIM, BUDGET_TOLERANCES = 256, {"coarse": 0.1, "fine": 0.001}  # of what heads buy
-BUDGET_HEADS, NAMED = (4, 8, 16, 32, 64), 32  # those of the table, and those that the text names
+# Of what heads buy: d, m and tolerances
+BUDGET_DIM, BUDGET_HEADS, BUDGET_TOLERANCES = 256, 32, {"coarse": 0.1, "fine": 0.001}
+
+DIM, LAYERS = 12, 6  # of nice layers: features, and layers a cell
+ROWS = 400  # a population of N examples has few rows that all heads agree on: a share of 400/N is the least
+# Examples that are the law of the oracle: rare rows need many, phase 6b takes all rows
+COMMON, RARE, ALL_ROWS = 50_000, 400_000, 5000
+HULL, CLOSER = 0.3, 0.1  # the errors of the hull that phases 1 to 4 aim at
+# By (tokens, heads): that population, log2 of the inverse of the first tolerance tried, and the errors aimed at
+PHASES: dict[tuple[int, int], tuple[int, int, list[float]]] = {
+    (2, 1): (COMMON, 9, [HULL, CLOSER]),
+    (2, 2): (COMMON, 11, [HULL, CLOSER]),
+    (2, 3): (COMMON, 13, [HULL, CLOSER]),
+    (2, 4): (COMMON, 15, [HULL]),
+    (3, 1): (COMMON, 10, [HULL, CLOSER]),
+    (3, 2): (COMMON, 12, [HULL, CLOSER]),
+    (3, 3): (RARE, 20, [HULL]),
+    (3, 4): (RARE, 20, [HULL]),
+}
+EVERY_HEAD_AIM, MOST_HALVINGS = 0.1, 4  # of phase 6b
+FINEST_TRIED = 20
+
+
+def tolerance(exponent: float) -> float:
+    """Return 2^-exponent to three digits: theory 2.7 reads a tolerance as its decimal."""
+    return float(f"{2.0**-exponent:.3g}")
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games, one a class, tolerance and strategy, and trials of a learner on nice layers."""
+    """Return games, one a class, tolerance and strategy, and the phases and phase 6b on nice layers, one by one."""
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
-    games = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _games(d, m, e)]
-    return [*games, *nice.tasks(quick)]
+    parts = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _games(d, m, e)]
+    cells, layers = ([(2, 1)], 1) if quick else ([*PHASES], LAYERS)
+    for layer in range(layers):
+        for k, m in cells:
+            population, first, aims = PHASES[k, m]
+            parts.append(_nice("phases", k, m, layer, population, (first, FINEST_TRIED), aims))
+            first = 10 if m < 4 else 11
+            reach = first, first + MOST_HALVINGS
+            parts.append(_nice("every head", k, m, layer, ALL_ROWS, reach, [EVERY_HEAD_AIM]))
+    return parts
 
 
 def _games(d: int, m: int, exponent: float) -> list[Task]:
@@ -57,9 +103,12 @@ def _games(d: int, m: int, exponent: float) -> list[Task]:
     return [Task("parity", params, solver, {"queries": 2 * size + 64}, 0) for solver in solvers]
 
 
-def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Play a game, or run the learner of nice layers."""
-    return game(task, root, guard) if task.solver["kind"] == "frontier" else nice.trial(task, root)
+def _nice(
+    kind: str, k: int, m: int, layer: int, population: int, reach: tuple[int, int], aims: list[float]
+) -> Task:
+    solver = {"kind": kind, "learner": "provable", "oracle": "noisy", "population": population}
+    solver |= {"first": reach[0], "last": reach[1], "aims": aims}
+    return Task("nondegenerate", {"dim": DIM, "tokens": k, "heads": m}, solver, {}, layer)
 
 
 def seconds(task: Task) -> float:
@@ -70,6 +119,53 @@ def seconds(task: Task) -> float:
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
     per_query = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"])
     return queries * per_query * 2.0**n if per_query else 0.4
+
+
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """Play a game, or look on a nice layer for the largest tolerances at which the errors are those aimed at.
+
+    There the cost is in queries of one run; the details are the exponents that were tried, from large to small
+    tolerances, and the error at each.
+    """
+    if task.solver["kind"] == "frontier":
+        return game(task, root, guard)
+    first, last, aims = (task.solver[name] for name in ("first", "last", "aims"))
+    errors = {}
+    errors[first], queries = error_at(task, root, first)
+    at = first
+    while errors[at] <= aims[0] and at > 2:
+        at -= 1
+        errors[at], _ = error_at(task, root, at)
+    at = first
+    while errors[at] > aims[-1] and at < last:
+        at += 1
+        errors[at], queries = error_at(task, root, at)
+    tried = sorted(errors)
+    shown = [float(f"{errors[e]:.4g}") if errors[e] < inf else None for e in tried]
+    status = "solved" if errors[tried[-1]] <= aims[-1] else "wrong"
+    return Outcome(status, queries, {"tried": tried, "errors": shown})
+
+
+def error_at(task: Task, root: int, exponent: int) -> tuple[float, int]:
+    """Return the relative error of the last estimate of the hull, or of the worst Θᵢ, and the queries it took.
+
+    The phases and phase 6b meet the same layer.
+    """
+    params, solver = task.params, task.solver
+    k, d = int(params["tokens"]), int(params["dim"])
+    layer = Task(task.family, params, {}, {}, task.repetition)
+    instance = Instance.generate(Nondegenerate(**params), layer.seed(root, "instance"))
+    size = float(np.sqrt(np.mean(instance.examples(2000, layer.seed(root, "fresh")).Y ** 2)))
+    seed, population = task.seed(root, "examples"), solver["population"]
+    ask = Averages(instance, solver["oracle"], tolerance(exponent), seed, population)
+    options = {"heads": int(params["heads"])}
+    learner: Any = make(Solver("learner", solver["learner"], options), task.seed(root, "solver") % 2**32)
+    if solver["kind"] == "phases":
+        phase, estimates = "sculpt", learner.by_averages(ask, k, d, size, ask.tolerance, ROWS / population)
+    else:
+        phase, estimates = "every head", learner.heads_by_averages(ask, k, d, size)
+    last = [estimate for estimate in estimates if estimate.phase == phase][-1]
+    return last.error(instance.layer(), k)[1], ask.ledger.queries
 
 
 STEPS, FINEST = 16, 12  # where a least price is sought: tolerances in a factor of two, log2 of the last 1/tau
@@ -135,54 +231,73 @@ def least_prices(games: "DataFrame") -> "DataFrame":
     return pd.DataFrame(lines)
 
 
-def bought(m: int, tau: float) -> tuple[str, str]:
-    """Return the queries that a learner needs to be certain of what m heads hide at d = 256, rounded down (theory 2.5).
+def bought(size: int, tau: float) -> str:
+    """Return the queries that a learner needs to be certain of so many bits at d = 256, rounded down (theory 2.5)."""
+    return at_least_power(max(0.0, log2(8 * tau**2) + log2(comb(BUDGET_DIM - 1, size) - 1)))
 
-    `diag` heads hide m bits and `sharp` heads 2m - 1, but no class is larger than that of half the bits.
+
+def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
+    """Return log2 1/τ of the largest tolerance tried with an error of at most `aim`; infinite if there is none.
+
+    >>> largest([9, 10, 11], [None, 0.2, 0.05], 0.3)
+    10
     """
-    sizes = bits("diag", m), min(bits("sharp", m), (BUDGET_DIM - 1) // 2)
-    logs = [log2(8 * tau**2) + log2(comb(BUDGET_DIM - 1, size) - 1) for size in sizes]
-    return at_least_power(max(0.0, logs[0])), at_least_power(max(0.0, logs[1]))
+    right = (e for e, error in zip(tried, errors, strict=True) if error is not None and error <= aim)
+    return min(right, default=inf)
+
+
+def needed(rows: "DataFrame", kind: str, aim: float) -> dict[int, list[float]]:
+    """Return log2 1/τ of every layer of two tokens, by number m of heads."""
+    cells = rows[(rows.kind == kind) & (rows.tokens == 2)].groupby("heads")
+    return {int(m): [largest(row.tried, row.errors, aim) for row in cell.itertuples()] for m, cell in cells}
+
+
+def slope(layers: dict[int, list[float]]) -> list[float]:
+    """Return by how many factors of two τ falls a head, by least squares over all layers, with its 95 % interval."""
+    from scipy.stats import linregress, t
+
+    points = [(m, e) for m, exponents in layers.items() for e in exponents]
+    fit = linregress(*zip(*points, strict=True))
+    half = float(t.ppf(0.975, len(points) - 2) * fit.stderr)
+    return [round(float(fit.slope) + away, 2) for away in (0.0, -half, half)]
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article; lower bounds are rounded down, what is reached is rounded up."""
     games = cheapest(rows)
-    largest = least_prices(games).iloc[-1]
-    needed, reached = largest["q/τ² at least"], largest["q/τ² reached"]
+    last = least_prices(games).iloc[-1]
+    least, reached = last["q/τ² at least"], last["q/τ² reached"]
     over = games.queries / games.floor
-    heads: dict[str, Any] = {"d": BUDGET_DIM, "m": NAMED, "bits": bits("sharp", NAMED)}
+    hidden = {gadget: bits(gadget, BUDGET_HEADS) for gadget in ("diag", "sharp")}
+    heads: dict[str, Any] = {"d": BUDGET_DIM, "m": BUDGET_HEADS, "bits": hidden["sharp"]}
     for name, tau in BUDGET_TOLERANCES.items():
-        diag, sharp = bought(NAMED, tau)
-        heads[name] = {"tau": tau, "diag": diag, "sharp": sharp}
+        heads[name] = {"tau": tau, **{gadget: bought(size, tau) for gadget, size in hidden.items()}}
+    phases, rounds = needed(rows, "phases", HULL), needed(rows, "every head", EVERY_HEAD_AIM)
     return {
         "d": LARGEST,
         "n": LARGEST - 1,
-        "s": int(largest.s),
-        "least": {"fresh": {"needed": at_least(needed, 1), "reached": at_most(reached, 1)}},
-        "times": at_most(reached / needed),
+        "s": int(last.s),
+        "least": {"fresh": {"needed": at_least(least, 1), "reached": at_most(reached, 1)}},
+        "times": at_most(reached / least),
         "games": {"won": len(games), "exact": int((over == 1).sum()), "worst": at_most(float(over.max()))},
         "heads": heads,
-        "nice": nice.numbers(rows),
+        "nice": {
+            "d": DIM,
+            "layers": LAYERS,
+            "phases": [round(2 ** median(phases[m])) for m in (1, 4)],
+            "rounds": [round(2 ** median(rounds[m])) for m in (1, 4)],
+            "slope": slope(phases),
+        },
     }
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the least prices at d = 24, and what heads buy."""
-    import pandas as pd
-
+    """Return the least prices at d = 24."""
     prices = least_prices(cheapest(rows))
     for name in PRICES:
         prices[f"{name} at least"] = [at_least(value, 1) for value in prices[f"{name} at least"]]
         prices[f"{name} reached"] = [at_most(value, 1) for value in prices[f"{name} reached"]]
-    lines = [(tau, m, *bought(m, tau)) for tau in BUDGET_TOLERANCES.values() for m in BUDGET_HEADS]
-    heads = pd.DataFrame(lines, columns=["τ", "m", "diag, m bits", "sharp, 2m − 1 bits"])
-    return {"prices": prices, "heads_buy": heads}
-
-
-def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the map of tolerance against queries, and the tolerances that nice layers take."""
-    return {"map": _map(cheapest(rows)), "tolerance": nice.figure(rows)}
+    return {"prices": prices}
 
 
 MAPPED = (2, 5, 8)  # bits of the panels of its map
@@ -194,8 +309,9 @@ STRATEGIES = (
 )
 
 
-def _map(games: "DataFrame") -> "Figure":
+def figures(rows: "DataFrame") -> "dict[str, Figure]":
     """Draw at d = 24 what is proved to be impossible, what was reached, and what is enough against every oracle."""
+    games = cheapest(rows)
     figure, axes = plots.panels(1, len(MAPPED), height=3.4, sharex=True)
     for axis, s in zip(axes, MAPPED, strict=True):
         sets = comb(LARGEST - 1, s)
@@ -218,7 +334,7 @@ def _map(games: "DataFrame") -> "Figure":
         axis.text(2.3, 0.02 * enough[0], "impossible", color="0.3")
         plots.label_ends(axis, [(upper, "V at most")])
     axes[0].set_ylabel("log₂ of the queries")
-    return figure
+    return {"map": figure}
 
 
 STUDY = Study(
