@@ -181,7 +181,7 @@ def sweep(
         emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
         return
     ended = [run_grid(wanted, folder, workers, scheduler, typed(context)) for wanted in grids]
-    table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count in ended)
+    table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count, _ in ended)
     _ended(as_json, verdict, table, folder, ran, dashboard.medians(table))
 
 

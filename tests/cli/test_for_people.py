@@ -29,8 +29,6 @@ def hard():
 
 
 def test_python_suggests_as_the_command_line_does(hard):
-    with pytest.raises(InputError, match="did you mean 'heads'"):
-        hardness.Parity(dim=8, head=2)
     with pytest.raises(InputError, match="learn needs the number of examples"):
         hardness.learn(hard, "direct")
     with pytest.raises(InputError, match="did you mean 'options'"):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hardness
+from hardness.engine.outcome import Outcome
 from hardness.errors import InputError
 from hardness.studies.sweep.axes import cells, size
 from hardness.studies.sweep.grid import Grid
@@ -53,7 +54,7 @@ def test_expressions_of_expressions_and_zipped_axes():
         ('"4*head"', "", "'head'; did you mean 'heads'"),
         ('"4*dim"', "", "lead in a circle: dim -> dim"),
         ('"4**heads"', "", "integers, names of other parameters"),
-        ('"8//(heads-2)"', "", "dim divides by zero"),
+        ('"8//(heads-2)"', "", "by no zero"),
         ('"4 heads"', "", "dim of parity must be of type int"),
         ("[8, 9, 10]", 'zip = ["dim", "heads"]', "dim has 3, heads has 2"),
         ("[8, 9]", 'zip = ["dim", "head"]', "unknown axis of zip 'head'"),
@@ -81,21 +82,65 @@ def test_a_ray_from_a_file_and_from_python(tmp_path, monkeypatch):
     assert without_times[0].equals(without_times[1])
 
 
-def test_each_learner_may_have_a_menu(tmp_path):
+LAYER = {"dim": 5, "tokens": 2, "heads": 1}
+
+
+def test_each_learner_may_have_a_menu():
     solver = {"learner": ["lbfgs", "direct"]}
     tune = {"lbfgs": {"starts": [1, 2]}, "menu": {"starts": [3]}, "seeds": 1}
-    grid = Grid("nondegenerate", {"dim": [6], "heads": 2, "tokens": 2}, solver, {}, 1, 4, tune=tune)
+    grid = Grid("nondegenerate", LAYER, solver, tune=tune)
     assert (grid.menu("lbfgs"), grid.menu("direct")) == ([{"starts": 1}, {"starts": 2}], [{"starts": 3}])
-    with pytest.raises(InputError, match=r"no menu for direct: give \[tune\] menu.OPTION"):
-        Grid(
-            "nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, {}, tune={"lbfgs": {"starts": [1]}}
+    assert (
+        len(
+            Grid("nondegenerate", LAYER, solver, tune={"menu": {"starts": [1, 2, 3]}, "settings": 2}).menu(
+                "lbfgs"
+            )
         )
-    with pytest.raises(InputError, match="unknown option of the learner lbfgs 'l1'"):
-        Grid("nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, tune={"menu": {"l1": [0.1]}})
-    tune, layer = {"menu": {"starts": [1, 4]}, "seeds": 1}, {"dim": 5, "tokens": 2, "heads": 1}
-    rows = swept("nondegenerate", tmp_path / "tuned", **layer, learner="direct", tune=tune, samples=256)
+        == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("tune", "words"),
+    [
+        ({"lbfgs": {"starts": [1]}}, r"no menu for direct, .* give \[tune\] menu.OPTION"),
+        ({"settings": 2}, "no menu for lbfgs"),
+        ({"menu": {"l1": [0.1]}}, "unknown option of the learner lbfgs 'l1'"),
+        ({"menu": {"starts": []}}, "starts"),
+    ],
+)
+def test_a_menu_has_options_of_the_learner_only(tune, words):
+    with pytest.raises(InputError, match=words):
+        Grid("nondegenerate", LAYER, {"learner": ["lbfgs", "direct"]}, tune=tune)
+
+
+def test_the_setting_that_costs_least_with_restarts_is_run_on_fresh_seeds():
+    """A cheap one that often fails loses, a crash is charged its budget, and a tie goes to the first."""
+    tune = {"menu": {"starts": [1, 2, 3, 4]}, "seeds": 4}
+    grid = Grid("nondegenerate", LAYER, {"learner": "lbfgs"}, {"samples": 1000}, runs=2, tune=tune)
+    ((often_fails, sure, crashes, _),) = settings = grid.tuning()
+    solved = {"often_fails": often_fails[:1], "sure": sure, "crashes": crashes[:3]}
+    costs = {
+        run.identity: {"often_fails": 100, "sure": 600, "crashes": 300}[name]
+        for name in solved
+        for run in solved[name]
+    }
+    ended = {
+        run.identity: Outcome("solved", costs[run.identity]) if run.identity in costs else Outcome("error")
+        for runs in settings[0]
+        for run in runs
+    }
+    judged = grid.tuned(ended)
+    assert [(task.solver["params"]["starts"], task.repetition) for task in judged] == [(2, 0), (2, 1)]
+    assert all(run.tuning for run in sure)
+    assert grid.tuned(dict.fromkeys(ended, Outcome("budget", 1000)))[0].solver["params"]["starts"] == 1
+
+
+def test_a_sweep_tunes_a_learner(tmp_path):
+    tune = {"menu": {"starts": [1, 4]}, "seeds": 1}
+    rows = swept("nondegenerate", tmp_path / "tuned", **LAYER, learner="direct", tune=tune, samples=256)
     assert rows.status.tolist() == ["solved"]
     assert rows["params.starts" if "params.starts" in rows else "starts"][0] in (1, 4)
     results, whole = hardness.rows(tmp_path / "tuned"), hardness.rows(tmp_path / "tuned", tuning=True)
     assert (results.tuning.tolist(), results.censored.tolist()) == ([False], [False])
-    assert whole.tuning.sum() == len(whole) - 1 > 0
+    assert whole.tuning.sum() == len(whole) - 1 == 2

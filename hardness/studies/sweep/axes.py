@@ -16,7 +16,6 @@ from operator import add, floordiv, mul, sub
 from typing import Any
 
 from hardness.errors import InputError, unknown
-from hardness.io.texts import sanitize
 
 OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: add,
@@ -24,7 +23,6 @@ OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Mult: mul,
     ast.FloorDiv: floordiv,
 }
-NODES = (ast.BinOp, ast.UnaryOp, ast.USub, ast.Name, ast.Load, *OPERATORS)
 LONGEST = 100  # characters of an expression: what is nested deeper than Python evaluates is longer
 
 
@@ -41,15 +39,11 @@ def cells(
     The lists named in `zipped` go in step, and vary fastest. A text with an operator is an expression of other entries,
     unless its name is among `words`. Raises `InputError` for axes and expressions that make no sense.
     """
-    formulas = {
-        name: tree
-        for name, value in table.items()
-        if name not in words and (tree := parsed(name, value)) is not None
-    }
+    trees = {name: _parsed(value) for name, value in table.items() if name not in words}
+    formulas = {name: tree for name, tree in trees.items() if tree is not None}
     order = _order(formulas, table)
-    for name in zipped:
-        if name not in table:
-            raise unknown("axis of zip", name, table)
+    if strange := [name for name in zipped if name not in table]:
+        raise unknown("axis of zip", strange[0], table)
     lengths = {name: len(listed(table[name])) for name in zipped}
     if len(set(lengths.values())) > 1 or len(lengths) < len(zipped):
         stated = ", ".join(f"{name} has {length}" for name, length in lengths.items())
@@ -60,7 +54,7 @@ def cells(
     for *values, step in product(*(listed(table[name]) for name in free), steps):
         cell = dict(zip([*free, *zipped], [*values, *step], strict=True))
         for name in order:
-            cell[name] = value_of(formulas[name], cell, name)
+            cell[name] = _value(formulas[name], cell, name)
         every.append({name: cell[name] for name in table})
     return every
 
@@ -72,7 +66,7 @@ def size(table: Mapping[str, Any], zipped: Sequence[str] = ()) -> int:
     return in_step * prod(lengths.values())
 
 
-def parsed(name: str, value: Any) -> ast.expr | None:
+def _parsed(value: Any) -> ast.expr | None:
     """Return the expression that a text is, if it holds an operator; None for a value and for a plain word."""
     if not isinstance(value, str) or len(value) > LONGEST:
         return None
@@ -80,51 +74,39 @@ def parsed(name: str, value: Any) -> ast.expr | None:
         tree = ast.parse(value.strip(), mode="eval").body
     except (SyntaxError, ValueError):
         return None
-    if not isinstance(tree, ast.BinOp | ast.UnaryOp):
-        return None
-    for node in ast.walk(tree):
-        number = isinstance(node, ast.Constant) and type(node.value) is int
-        if not (number or isinstance(node, NODES)):
-            raise InputError(
-                f"{name} = {sanitize(repr(value))}: an expression holds integers, names of other parameters, + - * // "
-                "and brackets"
-            )
-    return tree
+    return tree if isinstance(tree, ast.BinOp | ast.UnaryOp) else None
 
 
-def value_of(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
+def _value(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
     """Return the integer that an expression comes to in a cell. Raises `InputError` where it has none."""
     match tree:
         case ast.Constant(value=int(number)):
             return number
-        case ast.Name(id=entry):
-            number = cell[entry]
-            if isinstance(number, bool) or not isinstance(number, int):
-                raise InputError(
-                    f"{name} is an expression of {entry}, which is {sanitize(repr(number))}: no integer"
-                )
-            return number
-        case ast.UnaryOp(operand=operand):
-            return -value_of(operand, cell, name)
-        case ast.BinOp(left=left, op=operator, right=right):
-            first, second = value_of(left, cell, name), value_of(right, cell, name)
-            if isinstance(operator, ast.FloorDiv) and not second:
-                raise InputError(f"{name} divides by zero: {ast.unparse(tree)}")
-            return OPERATORS[type(operator)](first, second)
-    raise AssertionError("parsed lets no other node through")
+        case ast.Name(id=entry) if type(cell[entry]) is int:
+            return int(cell[entry])
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, cell, name)
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPERATORS:
+            first, second = _value(left, cell, name), _value(right, cell, name)
+            if second or not isinstance(operator, ast.FloorDiv):
+                return OPERATORS[type(operator)](first, second)
+    raise InputError(
+        f"{name}: {ast.unparse(tree)} has no value; an expression holds integers, names of other parameters that are "
+        "integers, + - * // (by no zero) and brackets"
+    )
 
 
 def _order(formulas: Mapping[str, ast.expr], table: Mapping[str, Any]) -> list[str]:
     """Return the names of expressions, each after those that it is made of."""
-    entries = {
+    used = {
         name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         for name, tree in formulas.items()
     }
-    for name, used in entries.items():
-        if strange := sorted(used - table.keys()):
+    for name, entries in used.items():
+        if strange := sorted(entries - table.keys()):
             raise unknown(f"parameter in {name} = {ast.unparse(formulas[name])}", strange[0], table)
     try:
-        return [name for name in TopologicalSorter(entries).static_order() if name in formulas]
+        return [name for name in TopologicalSorter(used).static_order() if name in formulas]
     except CycleError as error:
         circle = " -> ".join(error.args[1])
         raise InputError(f"expressions of the grid lead in a circle: {circle}; give a number") from None

@@ -2,17 +2,20 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
+from math import inf, prod
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
+
 from hardness import families
-from hardness.engine import tuning
+from hardness.engine.outcome import Outcome
 from hardness.engine.plugins import SOLVERS
-from hardness.engine.task import Task
-from hardness.errors import InputError, unknown
+from hardness.engine.task import APART, Task
+from hardness.errors import InputError
 from hardness.evaluation.solver import Solver, is_streamed, make
 from hardness.families.base import types_of
 from hardness.io import schemas
@@ -22,7 +25,7 @@ from hardness.studies.sweep import axes
 
 GUARD = 120.0  # seconds that end a trial unless the grid says otherwise
 SAMPLES = 4096  # examples that a learner or an attack is given at most, unless the grid says otherwise
-MOST_TRIALS = 10**6  # of a grid
+MOST_TRIALS = 10**6  # of a grid, and combinations of a menu
 TABLES = ("params", "solver", "budget", "tune")
 ENTRIES = ("family", "runs", "seed", "guard", "zip", *TABLES)
 SETTINGS, SEEDS = 24, 3  # of a tuning, unless the grid says otherwise
@@ -40,9 +43,8 @@ class Grid:
 
     A parameter may be an expression of others, "4*heads", and the lists named in `zip` go in step
     (`hardness.studies.sweep.axes`). `tune` has a `menu`, lists by a learner's options, of whose combinations at most
-    `settings` are tried in every cell on up to `seeds` seeds of their own (`hardness.engine.tuning`); the cell is run
-    with the cheapest. An entry under a learner's name is the menu of that one. Raises `InputError` for
-    anything that makes no sense.
+    `settings` are tried in every cell on `seeds` seeds of their own; the cell is run with the cheapest. An entry under
+    a learner's name is the menu of that one. Raises `InputError` for anything that makes no sense.
 
     >>> grid = Grid("parity", {"dim": "4*heads", "heads": [2, 3]}, {"strategy": ["sign-batch", "flat"]}, runs=2)
     >>> len(grid.tasks()), grid.name
@@ -71,16 +73,12 @@ class Grid:
             raise InputError(f"the grid has more than {MOST_TRIALS:,} trials; shorten an axis")
         kind = self.kind
         for table, known in (("solver", OWN[kind]), ("budget", LIMITS[kind])):
-            for name in getattr(self, table):
-                if name not in known:
-                    raise unknown(f"{table} entry of a {kind}", name, known)
+            families.check_names(f"{table} entry of a {kind}", getattr(self, table), known)
         if self.tune and kind != "learner":
             raise InputError("a learner is tuned, and this grid has none: leave [tune] out")
         for learner in axes.listed(self.solver["learner"]) if self.tune else ():
-            for setting in self.menu(learner):
-                make(
-                    Solver("learner", learner, setting, heads_known=1), 0
-                )  # it has these options, or says so
+            for setting in self.menu(learner):  # it has these options, or says so
+                make(Solver("learner", learner, setting, heads_known=1), 0)
 
     @property
     def kind(self) -> str:
@@ -115,40 +113,6 @@ class Grid:
         every = product(solvers, cells, range(self.runs))
         return [Task(self.family, cell, solver, budget, run) for solver, cell, run in every]
 
-    def menu(self, learner: str) -> list[dict[str, Any]]:
-        """Return the settings of a learner that are tried in every cell. Raises `InputError` if there are none."""
-        menu = self.tune.get(learner) or self.tune.get("menu")
-        if not menu:
-            raise InputError(
-                f"no menu for {sanitize(learner)}: give [tune] menu.OPTION = [values] for all learners, "
-                f"or [tune.{sanitize(learner)}] OPTION = [values] for this one"
-            )
-        return tuning.menu(menu, int(self.tune.get("settings", SETTINGS)), self.seed)
-
-    def tuned(self, run: Callable[[Sequence[Task]], tuning.Results]) -> list[Task]:
-        """Return one task per cell and run, each with the cheapest setting of the menu; `run` runs the tuning.
-
-        A cell that no setting solves is run with the first one.
-        """
-        cells = [task for task in self.tasks() if task.repetition == 0]
-        menus = [self.menu(str(task.solver["learner"])) for task in cells]
-        cap, seeds = int(cells[0].budget["samples"]), int(self.tune.get("seeds", SEEDS))
-        start = max(1, cap // 8)
-        rungs = {i: tuning.halving(len(menu), seeds, start, cap) for i, menu in enumerate(menus)}
-
-        def with_setting(cell: int, setting: int, **changed: Any) -> Task:
-            task = cells[cell]
-            params = {**task.solver["params"], **menus[cell][setting]}
-            return replace(task, solver={**task.solver, "params": params}, **changed)
-
-        def wanted(cell: int, run: tuning.Wanted) -> Task:
-            budget = {**cells[cell].budget, "samples": run.cap}
-            return with_setting(cell, run.setting, budget=budget, repetition=tuning.APART + run.seed)
-
-        winners = tuning.tune(rungs, wanted, run)
-        pairs = product(range(len(cells)), range(self.runs))
-        return [with_setting(cell, winners[cell] or 0, repetition=repetition) for cell, repetition in pairs]
-
     def _solvers(self) -> list[dict[str, Any]]:
         """Return the solver of every cell of their axes, in which texts are words."""
         table = {name: value for name, value in self.solver.items() if name != "options"}
@@ -167,6 +131,60 @@ class Grid:
             for each, params in product(named, axes.cells(options, words=options))
         ]
 
+    def menu(self, learner: str) -> list[dict[str, Any]]:
+        """Return the settings of a learner that are tried in every cell: of all combinations at most `settings`."""
+        menu = self.tune.get(learner) or self.tune.get("menu") or {}
+        count = prod(len(values) for values in menu.values()) if menu else 0
+        if not 1 <= count <= MOST_TRIALS:
+            name = sanitize(learner)
+            raise InputError(
+                f"no menu for {name}, or a large one: give [tune] menu.OPTION = [values] for all learners, or "
+                f"[tune.{name}] OPTION = [values] for this one"
+            )
+        drawn = np.random.default_rng(self.seed).permutation(count)[
+            : int(self.tune.get("settings", SETTINGS))
+        ]
+        every = [dict(zip(menu, values, strict=True)) for values in product(*menu.values())]
+        return [every[i] for i in sorted(drawn)]
+
+    def tuning(self) -> list[list[list[Task]]]:
+        """Return the runs that choose a setting, by cell and setting, on seeds on which nothing is judged."""
+        seeds = range(APART, APART + int(self.tune.get("seeds", SEEDS)))
+        return [
+            [[replace(task, repetition=seed) for seed in seeds] for task in self._settings(cell)]
+            for cell in self.tasks()
+            if cell.repetition == 0
+        ]
+
+    def _settings(self, cell: Task) -> Iterator[Task]:
+        """Yield a cell with each setting of the menu."""
+        for setting in self.menu(str(cell.solver["learner"])):
+            params = {**cell.solver["params"], **setting}
+            yield replace(cell, solver={**cell.solver, "params": params})
+
+    def tuned(self, ended: Mapping[str, Outcome]) -> list[Task]:
+        """Return one task per cell and run, each with the setting whose runs in `tuning`, which `ended`, cost least.
+
+        A cell that no setting solves is run with the first one.
+        """
+
+        def price_of(runs: list[Task]) -> float:
+            return price([ended[run.identity] for run in runs], runs[0].budget)
+
+        winners = [min(settings, key=price_of) for settings in self.tuning()]
+        return [replace(runs[0], repetition=run) for runs in winners for run in range(self.runs)]
+
+
+def price(runs: Sequence[Outcome], budget: Mapping[str, Any]) -> float:
+    """Return what a solution costs if runs that fail are started again: all that was spent over how many solved.
+
+    So neither cheap runs that mostly fail nor sure ones that cost much are chosen. A run that does not say what it
+    spent is charged its whole budget: a silent crash must not look cheap.
+    """
+    solved = sum(run.status == "solved" for run in runs)
+    spent = sum(float(budget["samples"] if run.cost is None else run.cost) for run in runs)
+    return spent / solved if solved else inf
+
 
 def read(path: Path, changes: Iterable[str] = ()) -> Grid:
     """Return the grid of a file, with `changes` NAME=VALUE or TABLE.NAME=VALUE. Raises `InputError` for no grid."""
@@ -178,9 +196,7 @@ def read(path: Path, changes: Iterable[str] = ()) -> Grid:
         raise InputError(f"{path} is not TOML: {sanitize(error)}") from error
     for change in changes:
         _change(entries, change)
-    for name in entries:
-        if name not in ENTRIES:
-            raise unknown("entry of a grid", name, ENTRIES)
+    families.check_names("entry of a grid", entries, ENTRIES)
     schemas.check("grid", entries, str(path))
     return Grid(**entries)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
-from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,9 @@ from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.engine.tuning import Results
 from hardness.families.base import types_of
 from hardness.report import dashboard
-from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
+from hardness.studies.sweep.grid import GUARD, Grid
 from hardness.studies.trials import solving_cost
 
 if TYPE_CHECKING:
@@ -36,34 +34,28 @@ def run_grid(
     workers: int | None = None,
     scheduler: str | None = None,
     command: str = "",
-) -> tuple[str, int]:
-    """Run what the store in `out` lacks of a grid, write its dashboard; return a line on it and how many trials ran.
+) -> tuple[str, int, list[Task]]:
+    """Run what the store in `out` lacks of a grid, write its dashboard; return a line, how many trials ran, the tasks.
 
     On `workers` processes, or the Dask cluster at `scheduler`; the dashboard names `command`. Runs of a tuning come
     first, and are rows too. Cells of other grids that the store holds stay on it.
     """
-    tasks, rounds, ran = grid.tasks(), count(1), 0  # a grid that is refused makes no folder
+    tasks = grid.tasks()  # a grid that is refused makes no folder
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
         store.made_by(*filter(None, [command]))
-
-        def run_tasks(tasks: Sequence[Task]) -> Results:
-            nonlocal ran
-            part = f"tuning, round {next(rounds)}" if tasks[0].tuning else "results" if grid.tune else ""
-            ran += run(
-                tasks,
-                store,
-                solving_cost,
-                root=grid.seed,
-                guard=grid.guard,
-                workers=workers,
-                scheduler=scheduler,
-                shown=True,
-                part=part,
-            )
-            return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
-
-        run_tasks(grid.tuned(run_tasks) if grid.tune else tasks)
-        return dashboard.write(STUDY, store.table(), out), ran
+        engine: dict[str, Any] = {
+            "root": grid.seed,
+            "guard": grid.guard,
+            "workers": workers,
+            "scheduler": scheduler,
+        }
+        ran = 0
+        if grid.tune:
+            tuning = [task for cell in grid.tuning() for runs in cell for task in runs]
+            ran = run(tuning, store, solving_cost, part="tuning", shown=True, **engine)
+            tasks = grid.tuned({row.task.identity: row.outcome for row in store.rows() if row.outcome})
+        ran += run(tasks, store, solving_cost, shown=True, **engine)
+        return dashboard.write(STUDY, store.table(), out), ran, tasks
 
 
 def missing(grid: Grid, out: Path) -> int:
@@ -136,21 +128,14 @@ def sweep(
     budget = {name: value for name, value in limits.items() if value is not None}
     grid = Grid(named, _axis(params), solver, budget, runs, seed, guard, _axis(tune or {}), list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
-    run_grid(grid, folder, workers, scheduler, f"hardness.sweep: {grid.name}")
+    tasks = run_grid(grid, folder, workers, scheduler, f"hardness.sweep: {grid.name}")[2]
     stored = {row.task.identity: row for row in read(folder).rows}
-    ended = {identity: row.outcome for identity, row in stored.items() if row.outcome}
-    tasks = grid.tuned(lambda _: ended) if grid.tune else grid.tasks()
     table = frame(stored[task.identity] for task in tasks)
     left_out = ("identity", "seconds", "kind", "online", "tuning")
-    shown = [name for name in table if name not in left_out and not name.startswith("provenance.")]
-    table = table[shown].map(_bare)
+    table = table[[name for name in table if name not in left_out and not name.startswith("provenance.")]]
+    table = table.replace(rf"^{PREFIX}\w+:", "", regex=True)  # a class of a notebook has its own name
     table.attrs["page"] = str(folder / dashboard.PAGE)
     return table
-
-
-def _bare(value: Any) -> Any:
-    """Return the name of a class of a notebook without where it was pickled; another value is its own."""
-    return value.rpartition(":")[2] if isinstance(value, str) and value.startswith(PREFIX) else value
 
 
 def _axis(value: Any) -> Any:
@@ -161,5 +146,4 @@ def _axis(value: Any) -> Any:
         return value.item()
     if not isinstance(value, Iterable) or isinstance(value, str):
         return value
-    entries = list(islice(value, MOST_TRIALS + 1))
-    return entries if len(entries) > MOST_TRIALS else [_axis(each) for each in entries]  # more are no grid
+    return [_axis(each) for each in value]
