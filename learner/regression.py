@@ -5,32 +5,27 @@ degree" would cost. A family is called hard here only for what exceeds that coun
 
 `RandomFeatureAttention` and its rival `RandomFeatureMLP` are those of Fu, Guo, Bai and Mei (arXiv 2307.11353). What a
 head computes follows the paper's abstract and is reconstructed elsewhere: the constant appended to tokens, an identity
-as the mean of biased heads, its size `bias` and `std` are this lab's choices, not the paper's.
+as the mean of biased heads and its size `bias` are this lab's choices, not the paper's.
 """
 
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hardness.attacks.cost import monomials
 from hardness.errors import InputError
-from hardness.io.fields import all_finite, number, one_of, whole
-from hardness.layer import softmax
+from hardness.io.fields import all_finite, number, one_of
 from hardness.scores import relative_error
 from hardness.sq.bounds.parity import krawtchouk
 from learner.base import MOST_HELD, SOLVED, Array, FitReport, Phase, Regressor, signs, tokens
 
-Features = NDArray[np.float32] | NDArray[np.float64]
 GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 MEMORY_GB = 5.0  # that a fit may take
 BLOCK = 1 << 22  # entries of a temporary of a kernel
-MANY = 4096  # examples beyond which fewer monomials are made one by one
-AT_ONCE = {"monomials": 256, "heads": 64, "neurons": 1024}  # features that are made together
+AT_ONCE = {"heads": 64, "neurons": 1024}  # whose features are made together
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -52,19 +47,15 @@ class RidgeLearner(Regressor):
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         """Draw what stays frozen; return the number of features, None for a kernel."""
 
-    def blocks(self, X: Array) -> Iterator[Features]:
+    def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
         """Yield the features of X as (rows, ·), some at a time; not called for a kernel."""
         raise NotImplementedError  # and so not abstract: a kernel has `gram` in its place
 
     def gram(self, X: Array, Z: Array) -> Array:
         """Return the inner products of the features of X and of Z: (rows of X, rows of Z)."""
         gram = np.zeros((len(X), len(Z)))
-        if X is Z:
-            for a in self.blocks(X):
-                gram += a @ a.T  # numpy forms only half of it
-            return gram
-        for a, b in zip(self.blocks(X), self.blocks(Z), strict=True):
-            gram += a @ b.T
+        for a in self.blocks(X):
+            gram += a @ a.T  # numpy forms only half of it
         return gram
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
@@ -81,14 +72,11 @@ class RidgeLearner(Regressor):
         judged = self._fit(rows, y.reshape(len(rows), -1), len(rows) // len(x), rng)
         held = y[len(y) - len(judged) * len(x) // len(rows) :]
         error = relative_error(judged.reshape(held.shape), held)
-        solved = error <= SOLVED
-        self.report_ = FitReport(
-            status="solved" if solved else "wrong",
-            reason="" if solved else f"relative error {error:.1e} on held-out examples",
-            examples=len(x),
-            relative_error=error,
-            phases=(Phase("ridge", diagnostics=self._diagnostics()),),
-        )
+        phase = Phase("ridge", diagnostics={"alpha": self.alpha_.tolist(), "features": self.n_features_})
+        status, reason = "wrong", f"relative error {error:.1e} on held-out examples"
+        if error <= SOLVED:
+            status, reason = "solved", ""
+        self.report_ = FitReport(status, reason, len(x), error, phases=(phase,))
         return self
 
     def _solving(self, size: int) -> float:
@@ -134,9 +122,6 @@ class RidgeLearner(Regressor):
             coefficients = np.concatenate([b.T @ coefficients.astype(b.dtype) for b in self.blocks(rows)])
         self.coefficients_: Array = coefficients
         return np.asarray(mean + predicted(chosen, slice(n - held, n)))
-
-    def _diagnostics(self) -> dict[str, Any]:
-        return {"alpha": self.alpha_.tolist(), "features": self.n_features_}
 
     def _predict(self, x: NDArray[Any]) -> Array:
         """Return the predicted Y of tokens (n, k, d), in the shape that was fitted."""
@@ -219,9 +204,8 @@ def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
 class LowDegree(RidgeLearner):
     """Ridge regression on monomials of the k·d signs, of degree up to `degree`: random layers, from 1,000 examples.
 
-    Their inner products are a function of the Hamming distance of two inputs, so up to `MANY` examples, and where there
-    are more monomials than examples, none of them is made. Y (n, k, d) is learned entry by entry. The rest is
-    `RidgeLearner`'s; tokens must be ±1.
+    Their inner products are a function of the Hamming distance of two inputs, so that none of them is made. Y (n, k, d)
+    is learned entry by entry. The rest is `RidgeLearner`'s; tokens must be ±1.
     """
 
     centred = False  # the constant is a monomial
@@ -238,17 +222,8 @@ class LowDegree(RidgeLearner):
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         signs(X)  # monomials are those of signs
-        bits = X.shape[1] * X.shape[2]
-        self._by_distance = krawtchouk_sums(bits, self.degree)
-        size = monomials(bits, self.degree)
-        return size if len(X) > MANY and len(X) > size else None
-
-    def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
-        x = np.asarray(X, dtype=np.float32).reshape(len(X), -1)
-        for size in range(self.degree + 1):
-            sets = list(combinations(range(x.shape[1]), size))
-            for start in range(0, len(sets), AT_ONCE["monomials"]):
-                yield x[:, np.array(sets[start : start + AT_ONCE["monomials"]], dtype=np.intp)].prod(axis=2)
+        self._by_distance = krawtchouk_sums(X.shape[1] * X.shape[2], self.degree)
+        return None
 
     def gram(self, X: Array, Z: Array) -> Array:
         x, z = (np.asarray(v, dtype=np.float32).reshape(len(v), -1) for v in (X, Z))
@@ -265,7 +240,7 @@ def krawtchouk_sums(bits: int, degree: int) -> Array:
     return np.array([float(sum(values)) for values in of_sizes])
 
 
-class _Scaled(RidgeLearner):
+class _RandomFeatures(RidgeLearner):
     """Divides tokens by their root-mean-square norm in training, so that an appended 1 weighs as much as a token."""
 
     def _scaled(self, X: Array) -> Array:
@@ -276,30 +251,23 @@ class _Scaled(RidgeLearner):
 
 
 @dataclass(eq=False, repr=False)
-class RandomFeatureAttention(_Scaled):
+class RandomFeatureAttention(_RandomFeatures):
     """Attention with frozen random queries and a relu in place of the softmax: random layers, from 1,000 examples.
 
-    It is Σ_m mean_i relu(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ> with random W_m and trained v_m.
-
-    `activation` `softmax` puts the softmax back: Σ_m Σ_i softmax_i(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ>. `n_heads` heads, None
-    for infinitely many (closed-form kernel; relu without bias only); `bias` μ makes the mean of W_m μ·I, and for relu
-    only μ/`std` matters; `augment` appends the constant 1 to tokens: without it even functions of the keys
-    alone cannot be represented. The first token asks, and its `keys` are `all` tokens or the `others`. The rest is
-    `RidgeLearner`'s.
+    It is Σ_m mean_i relu(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ> with `n_heads` random W_m and trained v_m. The mean of W_m is
+    `bias`·I. The constant 1 is appended to tokens: without it even functions of the keys alone cannot be represented.
+    The first token asks, and its `keys` are `all` tokens or the `others`. The rest is `RidgeLearner`'s.
     """
 
-    n_heads: int | None = 1000
+    ranges = (("n_heads", 1),)
+
+    n_heads: int = 1000
     bias: float = 0.0
-    std: float = 1.0
-    augment: bool = True
-    activation: str = "relu"
     keys: str = "all"
 
-    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """Return about what a fit of Y (n, k, d) costs: features, their inner products, the factors."""
-        if self.n_heads is None:
-            return None
-        rows, wide = float(examples * tokens), dim + self.augment
+        rows, wide = float(examples * tokens), dim + 1
         size = self.n_heads * wide
         features = rows * self.n_heads * (wide**2 + 2 * tokens * wide)
         smaller = int(min(rows, size))
@@ -308,78 +276,25 @@ class RandomFeatureAttention(_Scaled):
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
         one_of("keys", self.keys, ("all", "others"))
-        one_of("activation", self.activation, ("relu", "softmax"))
-        if self.n_heads is None:
-            if self.bias or self.activation != "relu":
-                raise InputError(
-                    "infinitely many heads have a closed form only for relu without bias; set n_heads"
-                )
-            return None
-        whole("n_heads", self.n_heads, 1, why="None stands for infinitely many")
-        d, wide = X.shape[2], X.shape[2] + self.augment
+        d, wide = X.shape[2], X.shape[2] + 1
         refuse_beyond(4e-9 * self.n_heads * wide**2, f"{self.n_heads} heads")
-        mean = np.diag([self.bias] * d + [0.0] * self.augment)
-        self.heads_ = (mean + self.std * rng.normal(size=(self.n_heads, wide, wide))).astype(np.float32)
+        mean = np.diag([self.bias] * d + [0.0])
+        self.heads_ = (mean + rng.normal(size=(self.n_heads, wide, wide))).astype(np.float32)
         return int(self.n_heads * wide)
 
-    @property
-    def _first(self) -> int:
-        return 0 if self.keys == "all" else 1
-
-    def _tokens(self, X: Array) -> Array:
-        x = self._scaled(X)
-        return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2) if self.augment else x
-
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
-        x = self._tokens(X).astype(np.float32)
-        keys, (n, _, d) = x[:, self._first :], x.shape
+        x = np.pad(self._scaled(X), ((0, 0), (0, 0), (0, 1)), constant_values=1).astype(np.float32)
+        n, d = len(x), x.shape[2]
+        keys = x if self.keys == "all" else x[:, 1:]
         for start in range(0, len(self.heads_), AT_ONCE["heads"]):
             heads = self.heads_[start : start + AT_ONCE["heads"]].transpose(1, 0, 2).reshape(d, -1)
             scores = (x[:, 0] @ heads).reshape(n, -1, d) @ keys.transpose(0, 2, 1)
-            if self.activation == "relu":
-                weights = np.maximum(scores, 0) / np.float32(keys.shape[1])
-            else:
-                weights = softmax(scores)
+            weights = np.maximum(scores, 0) / np.float32(keys.shape[1])
             yield np.asarray(weights @ keys, dtype=np.float32).reshape(n, -1)
-
-    def gram(self, X: Array, Z: Array) -> Array:
-        if self.n_heads is not None:
-            return super().gram(X, Z)
-        x, z = self._tokens(X), self._tokens(Z)
-        gram = np.empty((len(x), len(z)))
-        for rows in row_blocks(len(x), len(z)):
-            gram[rows] = _head_kernel(x[rows, 0], x[rows, self._first :], z[:, 0], z[:, self._first :])
-        return self.std**2 * gram
-
-
-def arc_cosine(cosine: Array) -> Array:
-    """Return J(θ) = (sin θ + (π − θ) cos θ) / 2π = E relu(<w,u>) relu(<w,v>) for unit u, v at angle θ and normal w.
-
-    As a power series in cos θ it has no odd degree from 3 on: un-augmented heads miss those.
-    """
-    c = np.clip(cosine, -1, 1)
-    return np.asarray((np.sqrt(1 - c * c) + (np.pi - np.arccos(c)) * c) / (2 * np.pi))
-
-
-def _head_kernel(x: Array, keys: Array, z: Array, others: Array) -> Array:
-    """Return E <φ(x), φ(z)> of one head with standard normal W, for queries x and z (·, d) and their keys (·, N, d)."""
-    asked = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(z, axis=1))
-    cosine = _ratio(x @ z.T, asked)
-    sizes, lengths = np.linalg.norm(keys, axis=2), np.linalg.norm(others, axis=2)
-    total = np.zeros_like(asked)
-    for i, j in np.ndindex(keys.shape[1], others.shape[1]):
-        norms, inner = np.outer(sizes[:, i], lengths[:, j]), keys[:, i] @ others[:, j].T
-        total += norms * inner * arc_cosine(cosine * _ratio(inner, norms))
-    return np.asarray(asked * total / (keys.shape[1] * others.shape[1]))
-
-
-def _ratio(inner: Array, norms: Array) -> Array:
-    """Return cosines; 0 for a token of length 0."""
-    return np.divide(inner, norms, out=np.zeros_like(inner), where=norms > 0)
 
 
 @dataclass(eq=False, repr=False)
-class RandomFeatureMLP(_Scaled):
+class RandomFeatureMLP(_RandomFeatures):
     """Σ_m a_m relu(<w_m, (x₀, …, x_N, 1)>): frozen standard normal w_m, trained a_m, on the tokens end to end.
 
     `width` neurons. The rest is `RidgeLearner`'s.
@@ -397,7 +312,7 @@ class RandomFeatureMLP(_Scaled):
         return self.width
 
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
-        x = np.concatenate([self._scaled(X).reshape(len(X), -1), np.ones((len(X), 1))], axis=1).astype(
+        x = np.pad(self._scaled(X).reshape(len(X), -1), ((0, 0), (0, 1)), constant_values=1).astype(
             np.float32
         )
         for start in range(0, self.width, AT_ONCE["neurons"]):

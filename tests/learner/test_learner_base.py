@@ -12,7 +12,7 @@ from hardness.errors import InputError
 from hardness.evaluation.learning import check
 from learner.diagonal import Diagonal
 from learner.direct import Adam, Direct, JointLBFGS
-from learner.linear.regressor import LinearAttention
+from learner.linear import LinearAttention
 from learner.provable.pipeline import Provable
 from learner.regression import LowDegree, RandomFeatureAttention, RandomFeatureMLP
 from learner.student import Student
@@ -55,8 +55,6 @@ OPTIONS = [
     (Student(l1="much"), "l1"),
     (LinearAttention(query=2), "query must be"),
     (LowDegree(-1), "degree must be"),
-    (RandomFeatureAttention(None, bias=1.0), "closed form only for relu without bias"),
-    (RandomFeatureAttention(activation="tanh"), "activation must be one of relu, softmax"),
     (RandomFeatureAttention(keys="other"), "keys must be one of all, others"),
     (RandomFeatureMLP(10**9), "neurons needs about"),
     (RandomFeatureAttention(0), "n_heads must be"),
@@ -84,7 +82,6 @@ def bad_input():
     yield RandomFeatureAttention(), "NaN", X * np.nan, X
     wide = np.ones((2**14, 2, 8))
     yield LinearAttention(alpha=1e-7), r"needs about 17\.2 GB", wide, wide
-    yield RandomFeatureAttention(None), r"ridge regression on 32768 rows needs about 17\.2 GB", wide, wide
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")

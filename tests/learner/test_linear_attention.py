@@ -7,9 +7,16 @@ from hypothesis import strategies as st
 
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from learner.linear.certificate import certificate
-from learner.linear.features import attention, feature_count, features, kernel, parameters, weights
-from learner.linear.regressor import LinearAttention
+from learner.linear import (
+    LinearAttention,
+    attention,
+    certificate,
+    feature_count,
+    features,
+    kernel,
+    parameters,
+    weights,
+)
 
 
 def signs(n, d, rng, k=2):
@@ -75,8 +82,8 @@ def test_recovery_switches_on_at_full_rank():
     for n, recovered in ((200, False), (400, True)):
         X = rng.normal(size=(n, 20, 8))
         model = LinearAttention(query=-1, random_state=0).fit(X, attention(V, Q, X))
-        assert model.rank_ == min(n, feature_count(8)) == model.certificate(X).rank
-        assert model.certificate(X).identifiable == recovered
+        assert model.rank_ == min(n, feature_count(8)) == certificate(features(X)).rank
+        assert certificate(features(X)).identifiable == recovered
         assert (np.abs(model.p_ - p).max() < 1e-13) == recovered
         fresh = rng.normal(size=(100, 3, 8))  # another length
         assert (np.abs(model.predict(fresh) - attention(V, Q, fresh)).max() < 1e-9) == recovered

@@ -5,8 +5,7 @@ import numpy as np
 from hardness.engine.frames import frame
 from hardness.engine.store import Row
 from hardness.engine.task import Task
-from learner.linear.certificate import certificate
-from learner.linear.features import attention, feature_count, features
+from learner.linear import attention, certificate, feature_count, features
 from learner.studies.linear_attention import AUTOMATA, HEAD, STUDY, automata_of, prefixes
 
 

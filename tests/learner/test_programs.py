@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from learner.linear.features import attention
-from learner.linear.regressor import LinearAttention
+from learner.linear import LinearAttention, attention, certificate, features
 from learner.studies.linear_attention import execute, random_automata, span_rank, steps, tokens
 
 
@@ -33,7 +32,8 @@ def test_a_full_span_is_exact_and_certified_on_unseen_automata(states, letters, 
     assert model.rank_ == span_rank(states, letters) == rank
     assert len(model.components_) == parts
     # Not certified in the paper's sense: lam_min is 0, for the rank is far below the number of features.
-    assert not model.certificate(steps(count, states, letters, np.random.default_rng(1))[0]).identifiable
+    X, _ = steps(count, states, letters, np.random.default_rng(1))
+    assert not certificate(features(X)).identifiable
 
 
 def test_components_change_nothing():

@@ -1,8 +1,7 @@
-"""The study of random features: its tasks, its targets, and what linear functions and odd features cannot do."""
+"""The study of random features: its tasks, and what linear functions cannot do."""
 
 import numpy as np
 
-from learner.regression import RandomFeatureAttention
 from learner.studies.random_features import DIM, STUDY, TARGETS, linear_error, sphere, target
 
 
@@ -22,15 +21,3 @@ def test_the_error_of_the_best_linear_function_is_that_of_least_squares_on_many_
     unbiased = np.sum((Y - tokens @ fit) ** 2, axis=0) / (len(X) - tokens.shape[1])
     exact = [float(linear_error(name)) for name in TARGETS]
     assert np.allclose(unbiased, exact, atol=0.02)
-
-
-def test_without_a_1_attention_is_odd_and_only_even_targets_are_not() -> None:
-    X = sphere(80, np.random.default_rng(0))
-    for bias in (0.0, 8.0):
-        learner = RandomFeatureAttention(20, keys="others", augment=False, bias=bias, random_state=0)
-        learner.fit(X, X[:, 1, 0])
-        features = [np.concatenate([*learner.blocks(tokens)], axis=1) for tokens in (X, -X)]
-        assert np.allclose(features[0], -features[1], atol=1e-6)
-    for name in TARGETS:
-        signs = [target(name, tokens, np.eye(DIM)[0]) for tokens in (X, -X)]
-        assert np.allclose(signs[0], signs[1] if name in ("f2", "f4") else -signs[1])

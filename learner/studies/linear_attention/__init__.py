@@ -37,7 +37,7 @@ States = NDArray[np.intp]
 
 def tasks(quick: bool) -> list[Task]:
     """Return regressions from too few rows to more than enough of each."""
-    from learner.linear.features import feature_count
+    from learner.linear import feature_count
 
     planned, solver = [], {"method": "regression"}
     for d in (2, 4, 8) if quick else (2, 4, 8, 16):
@@ -82,24 +82,23 @@ def head_trial(task: Task, root: int) -> Outcome:
 
     `solved` is a relative error of 1e-6 (squared, 1e-12) without noise.
     """
-    from learner.linear.features import attention, parameters
-    from learner.linear.regressor import LinearAttention  # it takes a second to import
+    from learner import linear  # it takes a second to import
 
     d, n = int(task.params["dim"]), int(task.budget["samples"])
     rng = np.random.default_rng(task.shared().seed(root, "examples"))
     V, Q, fresh = rng.normal(size=(1, 1, d)), rng.normal(size=(1, d, d)), prefixes(FRESH, d, rng)
-    truth, p, X = attention(V, Q, fresh), parameters(V, Q), prefixes(n, d, rng)
-    clean = attention(V, Q, X)
+    truth, p, X = linear.attention(V, Q, fresh), linear.parameters(V, Q), prefixes(n, d, rng)
+    clean = linear.attention(V, Q, X)
     noisy = clean + NOISE * clean.std() * rng.normal(size=clean.shape)
-    learner = LinearAttention(query=-1, random_state=0).fit(X, np.concatenate([clean, noisy], axis=1))
+    learner = linear.LinearAttention(query=-1, random_state=0).fit(X, np.concatenate([clean, noisy], axis=1))
     errors = np.mean((learner.predict(fresh) - truth) ** 2, axis=0) / truth.var()
-    certificate = learner.certificate(X)
+    unique = linear.certificate(linear.features(X))
     detail: dict[str, Any] = {
         "noisy": measured(errors[1]),
         "distance": measured(float(np.linalg.norm(learner.p_[:1] - p)), TINY),
-        "rank": certificate.rank,
-        "lam_min": measured(certificate.lam_min),
-        "identifiable": certificate.identifiable,
+        "rank": unique.rank,
+        "lam_min": measured(unique.lam_min),
+        "identifiable": unique.identifiable,
         "certified": learner.certify(fresh).mean(),
         "error": measured(errors[0], TINY_ERROR),
     }
@@ -128,7 +127,7 @@ def automata_trial(task: Task, root: int) -> Outcome:
 
     The automaton is in the tokens, and the rule is learned.
     """
-    from learner.linear.regressor import LinearAttention
+    from learner.linear import LinearAttention
 
     Q, A, n = int(task.params["states"]), int(task.params["letters"]), int(task.budget["samples"])
     rng = np.random.default_rng(task.seed(root, "examples"))

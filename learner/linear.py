@@ -1,20 +1,125 @@
-"""Algorithm 1 of Yau et al. as an estimator, with the pointwise certificate: which predictions are forced."""
+"""Linear attention learned by regression, with the pointwise certificate: which predictions are forced.
+
+It is a linear function of cubic features (Yau et al. 2024, arXiv 2410.10101, section 2): a head reads
+Σ_i V z_i (z_iᵀ Q q) = V S Q q, with S = Σ_i z_i z_iᵀ over all tokens and q the query token. The paper's tokens are the
+columns of a d×n matrix and its query the last one; here tokens are rows, and `query` says which asks.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
 from learner.base import Array, tokens
-from learner.linear.certificate import Certificate, Span, certificate
-from learner.linear.features import feature_count, features, kernel, weights
-from learner.regression import RidgeLearner, held_rows, refuse_beyond
+from learner.regression import RidgeLearner, held_rows, refuse_beyond, row_blocks
 
 Indices = NDArray[np.intp]
 INSIDE = 1e-8  # share of an input's features outside the span up to which its prediction is certified
+RANK, SPAN_RANK = 1e-9, 1e-10  # relative singular values that count: of equilibrated features, and of a span
+
+
+def feature_count(dim: int) -> int:
+    """Return ψ = d²(d+1)/2, the number of features <z_j, z_k> q_l, j <= k.
+
+    >>> [feature_count(d) for d in (2, 4, 8, 12, 16, 20, 24, 32)]
+    [6, 40, 288, 936, 2176, 4200, 7200, 16896]
+    """
+    return dim * dim * (dim + 1) // 2
+
+
+def weights(dim: int) -> Array:
+    """Return √2 for features with j < k, 1 with j = k: so weighted, features have `kernel` as inner product."""
+    j, k = np.triu_indices(dim)
+    return np.repeat(np.where(j < k, np.sqrt(2), 1.0), dim)
+
+
+def features(X: Array, query: int = -1) -> Array:
+    """Return H(X) (n, ψ): S_jk q_l at index (pair j <= k, l), of tokens X (n, k, d)."""
+    x = np.asarray(X, dtype=np.float64)
+    j, k = np.triu_indices(x.shape[2])
+    return np.asarray((x.transpose(0, 2, 1) @ x)[:, j, k, None] * x[:, query, None, :]).reshape(len(x), -1)
+
+
+def attention(V: Array, Q: Array, X: Array, query: int = -1) -> Array:
+    """Return Σ_h V_h S Q_h q, (n, outputs): V (H, outputs, d), Q (H, d, d), tokens X (n, k, d)."""
+    x = np.asarray(X, dtype=np.float64)
+    scores = x @ Q[:, None] @ x[:, query, :, None]
+    return np.asarray((V[:, None] @ (x.transpose(0, 2, 1) @ scores)).sum(axis=0)[..., 0])
+
+
+def parameters(V: Array, Q: Array) -> Array:
+    """Return p (outputs, ψ), attention(V, Q, X) = features(X) @ p.T: two layers are one function iff p agrees."""
+    W = np.einsum("haj,hkl->ajkl", V, Q)
+    j, k = np.triu_indices(V.shape[2])
+    both = W[:, j, k] + W[:, k, j]
+    both[:, j == k] /= 2
+    return np.asarray(both.reshape(len(both), -1))
+
+
+def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
+    """Return <x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of weighted `features` of X, query q, and Z, p."""
+    gram = np.empty((len(X), len(Z)))
+    dim, pairs = X.shape[2], X.shape[1] * Z.shape[1]
+    if dim < pairs:
+        right = (Z.transpose(0, 2, 1) @ Z).reshape(len(Z), -1).T
+    for rows in row_blocks(len(X), len(Z)):
+        part = X[rows]
+        if dim < pairs:
+            total = (part.transpose(0, 2, 1) @ part).reshape(len(part), -1) @ right
+        else:
+            total = np.zeros((len(part), len(Z)))
+            for i, j in np.ndindex(X.shape[1], Z.shape[1]):
+                total += np.square(part[:, i] @ Z[:, j].T)
+        gram[rows] = total * (part[:, q] @ Z[:, p].T)
+    return gram
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What the second moment Λ = HᵀH/n of the features of n examples says.
+
+    If labels come from some linear attention and `identifiable` (full rank: λ_min > 0), all least-squares solutions
+    are one function on all inputs of all lengths (paper, lemma 2.3). Sufficient, not necessary; never true of ±1
+    tokens, whose squares are constant. `lam_min` is 0 below full rank.
+    """
+
+    identifiable: bool
+    rank: int
+    lam_min: float
+
+
+def certificate(H: Array) -> Certificate:
+    """Return the certificate of features H (n, ψ); their rank is that of column-equilibrated ones."""
+    size = np.linalg.norm(H, axis=0)
+    spectrum = np.linalg.svd(H / np.where(size > 0, size, 1.0), compute_uv=False)
+    rank = int(np.sum(spectrum > RANK * spectrum.max(initial=0.0)))
+    full = rank == H.shape[1]
+    # Singular values of H itself: the eigenvalues of HᵀH would lose half of the digits.
+    lam = np.linalg.svd(H, compute_uv=False) ** 2 / len(H)
+    return Certificate(full, rank, float(lam[-1]) if full else 0.0)
+
+
+def of_features(H: Array, Y: Array) -> tuple[Array, Array]:
+    """Return an orthonormal basis (f, r) of the row space of features H (n, f), and the least-norm solution on it."""
+    from scipy.linalg import qr, solve_triangular
+
+    # Pivoted QR finds the rank as SVD does, several times faster: H = upperᵀ basisᵀ, its rows in the pivots' order.
+    basis, upper, order = qr(H.T, mode="economic", pivoting=True, check_finite=False)
+    size = np.abs(np.diag(upper))
+    rank = int(np.sum(size > SPAN_RANK * size.max(initial=0.0)))
+    q, r = qr(upper[:rank].T, mode="economic", check_finite=False)
+    within: Array = basis[:, :rank].astype(np.float64)
+    return within, within @ solve_triangular(r, q.T @ Y[order])
+
+
+def of_kernel(K: Array, Y: Array) -> tuple[Array, Array]:
+    """Return the same for a kernel K = HHᵀ: rows k of kernel values have coordinates k @ basis, basis (n, r)."""
+    lam, U = np.linalg.eigh(K)
+    keep = lam > SPAN_RANK * lam.max(initial=0.0)
+    lam, U = lam[keep], U[:, keep]
+    return U / np.sqrt(lam), U @ ((U.T @ Y) / lam[:, None])
 
 
 @dataclass(frozen=True)
@@ -22,13 +127,15 @@ class Component:
     """A part of the regression that shares no feature with the rest.
 
     Queries that have no coordinate in common have orthogonal features. `asks` are the query coordinates of this
-    part, `holds` the coordinates that its keys ever use, `support` its training tokens if it is solved by kernel.
+    part, `holds` the coordinates that its keys ever use, `support` its training tokens if it is solved by kernel;
+    `basis` and `solution` are as of `of_features`, or of `of_kernel`.
     """
 
     asks: Indices
     holds: Indices
-    span: Span
     support: Array | None
+    basis: Array
+    solution: Array
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -89,12 +196,9 @@ class LinearAttention(RidgeLearner):
         self.components_ = list(self._split(rows[:kept], targets[:kept]))
         judged = self._outputs(rows[kept:])
         self.components_ = list(self._split(rows, targets))
-        self.rank_ = sum(part.span.basis.shape[1] for part in self.components_)
+        self.rank_ = sum(part.basis.shape[1] for part in self.components_)
         self.n_features_ = len(self._groups(rows.shape[1])) * feature_count(rows.shape[2])
         return judged
-
-    def _diagnostics(self) -> dict[str, Any]:
-        return super()._diagnostics() | ({"rank": self.rank_} if self.alpha == 0 else {})
 
     def _split(self, rows: Array, targets: Array) -> Iterator[Component]:
         everything = np.arange(rows.shape[2])
@@ -107,11 +211,10 @@ class LinearAttention(RidgeLearner):
             memory = 24e-9 * len(inside) * (size if by_features else len(inside))
             refuse_beyond(memory, f"exact regression on {len(inside)} rows")
             if by_features:
-                span = Span.of_features(self._features(inside, asks, holds), targets[members])
-                yield Component(asks, holds, span, None)
+                span = of_features(self._features(inside, asks, holds), targets[members])
             else:
-                span = Span.of_kernel(self.gram(inside, inside), targets[members])
-                yield Component(asks, holds, span, inside)
+                span = of_kernel(self.gram(inside, inside), targets[members])
+            yield Component(asks, holds, None if by_features else inside, *span)
 
     def orthogonal_parts(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
         """Yield rows and query coordinates of every part: connected components of who uses which coordinate."""
@@ -142,11 +245,6 @@ class LinearAttention(RidgeLearner):
         groups = [np.mean([features(x, q) for q in group], axis=0) for group in self._groups(x.shape[1])]
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 
-    def _coordinates(self, part: Component, X: Array) -> Array:
-        if part.support is None:
-            return self._features(X, part.asks, part.holds)
-        return self.gram(X, part.support)
-
     def _touched(self, rows: Array) -> Iterator[tuple[Indices, Component, Array]]:
         """Yield, part by part, the rows whose query has a coordinate of it, and their coordinates there."""
         for part in self.components_:
@@ -154,15 +252,20 @@ class LinearAttention(RidgeLearner):
                 touched = np.arange(len(rows))
             else:
                 touched = np.flatnonzero(rows[:, self._asking(rows.shape[1])][:, part.asks].any(axis=1))
-            if len(touched):
-                yield touched, part, self._coordinates(part, rows[touched])
+            inside = rows[touched]
+            if not len(inside):
+                continue
+            if part.support is None:
+                yield touched, part, self._features(inside, part.asks, part.holds)
+            else:
+                yield touched, part, self.gram(inside, part.support)
 
     def _outputs(self, rows: Array) -> Array:
         if self.alpha != 0:
             return super()._outputs(rows)
         out = np.zeros((len(rows), len(self.intercept_)))
         for touched, part, coordinates in self._touched(rows):
-            out[touched] += coordinates @ part.span.solution
+            out[touched] += coordinates @ part.solution
         return out
 
     def residual(self, X: ArrayLike) -> Array:
@@ -176,7 +279,7 @@ class LinearAttention(RidgeLearner):
         rows = self._rows(x)
         inside = np.zeros(len(rows))
         for touched, part, coordinates in self._touched(rows):
-            inside[touched] += part.span.inside(coordinates)
+            inside[touched] += np.sum((coordinates @ part.basis) ** 2, axis=1)
         total = self._length(rows)
         outside = np.maximum(1 - inside / np.where(total > 0, total, 1.0), 0.0)
         return np.asarray(outside.reshape(len(x), -1).max(axis=1))
@@ -194,13 +297,6 @@ class LinearAttention(RidgeLearner):
         """Say where all least-squares solutions agree, (n,): features of X lie in the span of those seen."""
         return self.residual(X) < INSIDE
 
-    def certificate(self, X: ArrayLike) -> Certificate:
-        """Return the certificate of examples X for a single query token (paper, algorithm 2)."""
-        if self.query == "all":
-            raise InputError("the certificate is that of one query token: set query to its index")
-        rows = self._rows(tokens(X))
-        return certificate(features(rows, self._asking(rows.shape[1])))
-
     @property
     def p_(self) -> Array:
         """Return the function as `learner.linear.features.parameters`, (outputs, ψ); for one query, alpha 0."""
@@ -214,10 +310,10 @@ class LinearAttention(RidgeLearner):
         for part in self.components_:
             if part.support is not None:
                 H = features(part.support, self._asking(part.support.shape[1])) * weights(d)
-                p += (part.span.solution.T @ H).reshape(p.shape) * weights(d).reshape(-1, d)
+                p += (part.solution.T @ H).reshape(p.shape) * weights(d).reshape(-1, d)
                 continue
             a, b = np.triu_indices(len(part.holds))
             place = index[part.holds[a], part.holds[b]]
-            solution = part.span.solution.reshape(len(a), len(part.asks), -1).transpose(2, 0, 1)
+            solution = part.solution.reshape(len(a), len(part.asks), -1).transpose(2, 0, 1)
             p[:, place[:, None], part.asks] += solution * np.where(a < b, np.sqrt(2), 1.0)[:, None]
         return p.reshape(len(p), -1)
