@@ -46,30 +46,26 @@ if TYPE_CHECKING:
     __version__: str
 
 _ROOMS = ("attacks", "families", "registry")
-_HOMES = {
-    "Examples": "hardness.examples",
-    "Family": "hardness.families.base",
-    "InputError": "hardness.errors",
-    "Instance": "hardness.instance",
-    "ListedConcepts": "hardness.families.concepts",
-    "MultiHeadAttention": "hardness.layer",
-    "Nondegenerate": "hardness.families.nondegenerate",
-    "Parity": "hardness.families.parity",
-    "ParityConcepts": "hardness.families.concepts",
-    "Rounding": "hardness.families.rounding",
-    "RoundingConcepts": "hardness.families.concepts",
-    "attack": "hardness.evaluation.attacking",
-    "estimate": "hardness.attacks.estimate",
-    "generate": "hardness.instance",
-    "judge": "hardness.scores",
-    "learn": "hardness.evaluation.learning",
-    "learners": "hardness.evaluation.learning",
-    "load": "hardness.instance",
-    "play": "hardness.sq.game",
-    "ray": "hardness.studies.ray",
-    "rows": "hardness.engine.frames",
-    "sweep": "hardness.studies.sweep.study",
+_MODULES = {
+    "attacks.estimate": "estimate",
+    "engine.frames": "rows",
+    "errors": "InputError",
+    "evaluation.attacking": "attack",
+    "evaluation.learning": "learn learners",
+    "examples": "Examples",
+    "families.base": "Family",
+    "families.concepts": "ListedConcepts ParityConcepts RoundingConcepts",
+    "families.nondegenerate": "Nondegenerate",
+    "families.parity": "Parity",
+    "families.rounding": "Rounding",
+    "instance": "Instance generate load",
+    "layer": "MultiHeadAttention",
+    "scores": "judge",
+    "sq.game": "play",
+    "studies.ray": "ray",
+    "studies.sweep.study": "sweep",
 }
+_HOMES = {name: f"hardness.{module}" for module, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(["__version__", *_ROOMS, *_HOMES])
 
 
@@ -86,8 +82,6 @@ if not TYPE_CHECKING:  # a type checker that saw it would take any name for one 
             value = import_module(f"hardness.{name}")
         elif name in _HOMES:
             value = getattr(import_module(_HOMES[name]), name)
-            if not isinstance(value, type):  # of a class its own constructor speaks
-                value = import_module("hardness.errors").spelled(value)
         else:
             raise AttributeError(f"module 'hardness' has no attribute '{name}'")
         globals()[name] = value

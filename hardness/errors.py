@@ -1,11 +1,7 @@
 """What a user can get wrong, in one line that is fit for a terminal. It imports nothing of the lab."""
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 TEXT_CHARACTERS = 300  # characters of one text
 
@@ -64,29 +60,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} '{name}'{hint} ({listed})")
 
 
-def spelled(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function that raises `InputError` for a misspelt keyword, with the nearest one as a suggestion.
-
-    >>> spelled(missing_extra)("dask", extr="cluster")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: unknown keyword of missing_extra 'extr'; did you mean 'extra'? (known: extra, ...)
-    """
-    from inspect import Parameter, signature
-
-    known = signature(function).parameters
-    if any(each.kind is Parameter.VAR_KEYWORD for each in known.values()):
-        return function
-
-    @wraps(function)
-    def call(*args: P.args, **given: P.kwargs) -> T:
-        if strange := given.keys() - known:
-            raise unknown(f"keyword of {function.__name__}", min(strange), known)
-        return function(*args, **given)
-
-    return call
-
-
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:
     """Return the error for an optional dependency that is not installed."""
     return InputError(f"{purpose} needs {package}: pip install 'attention-hardness[{extra}]'")
@@ -98,17 +71,15 @@ class TrialEnded(Exception):
     `detail` is what the solver says of its own work.
     """
 
-    def __init__(
-        self, status: str, reason: str, detail: Mapping[str, Any] | None = None, kind: str = ""
-    ) -> None:
-        super().__init__(status, reason)
+    def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
+        super().__init__(status, reason, detail)
         self.status, self.reason, self.detail = status, reason, detail or {}
-        self.kind = kind  # of the exception that it stands for
 
     def __str__(self) -> str:
         return f"{self.status}: {self.reason}"
 
 
 def one_line(error: BaseException) -> str:
-    """An exception as its kind and the first line of its text."""
-    return f"{type(error).__name__}: {error}".splitlines()[0][:1000]
+    """Return the first line of what an exception says, with its kind unless it is an `InputError`."""
+    kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+    return f"{kind}{error}".partition("\n")[0][:1000]

@@ -4,7 +4,6 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError, missing_extra
 from hardness.io import schemas
 from hardness.io.fields import require_memory
-from hardness.io.files import is_instance, regular, replacing
+from hardness.io.files import regular, replacing
 from hardness.io.texts import sanitize
 from hardness.tokens import Signs, Words, compiled_pays, pack
 
@@ -49,9 +48,6 @@ class LeanExamples:
 
     X: Signs
     y: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.X)
 
 
 @dataclass(frozen=True)
@@ -144,8 +140,7 @@ def write(
     note = json.dumps(public, sort_keys=True)
     if path.suffix not in (".npz", ".parquet"):
         raise InputError(f"cannot write {path}: examples are .npz or .parquet; change the suffix")
-    # Parquet compresses: how far is not known beforehand.
-    with replacing(path, 9 * prod(shape) if path.suffix == ".npz" else 0) as temporary:
+    with replacing(path) as temporary:
         if path.suffix == ".parquet":
             _write_parquet(temporary, shape, chunks, note)
             return
@@ -193,7 +188,13 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
 
     Schema first, then shapes, then values; sizes are held against the file before anything is allocated.
     """
-    X, Y, note = _read_parquet(path) if path.suffix == ".parquet" else _read_npz(path)
+    try:
+        X, Y, note = (_read_parquet if path.suffix == ".parquet" else _read_npz)(regular(path))
+    except InputError:
+        raise
+    except Exception as error:  # whatever numpy, zipfile and pyarrow raise on damaged and foreign files
+        made = "is not an examples file of `hardness sample`"
+        raise InputError(f"{path} {made} ({sanitize(error)}): make it anew") from error
     what = f"`public` of {path}"
     public: dict[str, Any] = schemas.parse(note, what)
     schemas.check_version(public, what, "sample the examples anew")
@@ -207,66 +208,43 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     return Examples(X, Y), public
 
 
-def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArray[Any]]:
+def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> list[NDArray[Any]]:
     """Return the arrays that `kinds` names, with their types ("<U" of any length) and numbers of axes, of an archive.
 
-    Raises `InputError` on a file that is not there, or holds anything else under these names. Nothing is unpickled, and
-    no array is larger than the file.
+    Nothing is unpickled, and no array is larger than the file. Raises `ValueError`, or whatever numpy raises, for a
+    file that holds anything else under these names.
     """
-    regular(path)
-    if is_instance(path):
-        needed = f"`hardness sample {path} --count N --out E.npz`"
-        raise InputError(f"{path} is an instance, and examples are needed: {needed}")
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            if any(member.compress_type for member in archive.zip.infolist()):
-                raise ValueError("it is compressed")
-            held = {name: np.asarray(archive[name]) for name in kinds}
-    except Exception as error:  # whatever numpy and zipfile raise on damaged, encrypted and foreign archives
-        raise InputError(
-            f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew"
-        ) from error
-    for name, (kind, axes) in kinds.items():
-        array = held[name]
+    with np.load(path, allow_pickle=False) as archive:
+        if any(member.compress_type for member in archive.zip.infolist()):
+            raise ValueError("it is compressed")
+        held = [np.asarray(archive[name]) for name in kinds]
+    for array, (kind, axes) in zip(held, kinds.values(), strict=True):
         if not array.dtype.str.startswith(kind) or array.ndim != axes:
-            mismatch = f"{name} must be {kind} with {axes} axes, got {array.dtype.str} with {array.ndim}"
-            raise InputError(f"{path} is not as the lab writes it: {mismatch}")
+            raise ValueError(f"{array.dtype.str} with {array.ndim} axes stands for {kind} with {axes}")
     return held
 
 
 def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
-    held = arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
-    try:
-        return held["X"], held["Y"], str(held["public"])
-    except ValueError as error:  # numbers that are no characters
-        raise InputError(f"{path} is not an examples file of `hardness sample`: make it anew") from error
+    X, Y, note = arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
+    return X, Y, str(note)
 
 
 def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
     """Read fixed-size lists, as written here, or lists of any sizes, as files of 0.3 and before have."""
-    pa, pq, _ = _parquet()
-    try:
-        with pq.ParquetFile(regular(path)) as file:
-            stated = file.schema_arrow.metadata or {}
-            tokens, dim = (int(size) for size in schemas.parse(stated[b"shape"], "its shape"))
-            rows, size = file.metadata.num_rows, tokens * dim
-            require_memory(20.0 * rows * size, str(path), "read it in parts")
-            # By the file's own account: a list of any length takes a few bytes.
-            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-            for group in groups:
-                for column in (group.column(i) for i in range(group.num_columns)):
-                    if column.num_values != group.num_rows * size:
-                        raise ValueError(f"{column.num_values} entries in {group.num_rows} rows of {size}")
-            held = []
-            for field in _parquet(tokens, dim)[2]:
-                column = file.read([field.name])[field.name].combine_chunks()
-                # Where `datasets` is loaded, a type of its own wraps the lists that 0.3 wrote.
-                lists = getattr(column, "storage", column).cast(field.type)
-                held.append(lists.flatten().flatten().to_numpy().reshape(rows, tokens, dim))
-            return held[0], held[1], stated[b"public"].decode()
-    except InputError:
-        raise
-    except (OSError, ValueError, LookupError, TypeError, NotImplementedError, pa.ArrowException) as error:
-        # NotImplementedError is what pyarrow says of an encoding that it does not know.
-        made = "is not an examples file of `hardness sample`"
-        raise InputError(f"{path} {made} ({sanitize(error)}): make it anew") from error
+    _, pq, _ = _parquet()
+    with pq.ParquetFile(path) as file:
+        stated = file.schema_arrow.metadata or {}
+        tokens, dim = (int(size) for size in schemas.parse(stated[b"shape"], "its shape"))
+        rows, size, held = file.metadata.num_rows, tokens * dim, file.metadata
+        require_memory(20.0 * rows * size, str(path), "read it in parts")
+        # By the file's own account: a list of any length takes a few bytes.
+        for group in (held.row_group(i) for i in range(held.num_row_groups)):
+            if any(group.column(i).num_values != group.num_rows * size for i in range(group.num_columns)):
+                raise ValueError(f"its rows do not have {size} entries")
+        columns = []
+        for field in _parquet(tokens, dim)[2]:
+            column = file.read([field.name])[field.name].combine_chunks()
+            # Where `datasets` is loaded, a type of its own wraps the lists that 0.3 wrote.
+            lists = getattr(column, "storage", column).cast(field.type)
+            columns.append(lists.flatten().flatten().to_numpy().reshape(rows, tokens, dim))
+        return columns[0], columns[1], stated[b"public"].decode()

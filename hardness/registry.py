@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from hardness.errors import LONGEST_NAME, InputError, sanitize, unknown
+from hardness.errors import InputError, one_line, sanitize, unknown
 
 GROUPS = {
     "family": "hardness.families",
@@ -22,7 +22,6 @@ GROUPS = {
     "studies": "hardness.studies",
     "published": "hardness.published",
 }
-CLASSES = ("family", "learner", "oracle")  # these kinds are classes, the others functions and mappings
 PACKAGES = ("hardness", "learner")
 LONGEST_REASON = 200  # characters of why something cannot be loaded
 _PROVIDED: dict[str, str] = {}  # pickles, in hex, of what other processes cannot import, by name
@@ -41,24 +40,27 @@ def pickled() -> dict[str, str]:
 @cache  # reads every installed distribution: 10 ms and more
 def points(kind: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of one of `GROUPS`, by name, in order, as they were when first asked for."""
-    ordered = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point)))
+    ordered = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point.module)))
     return {point.name: point for point in ordered}
 
 
-def _is_ours(point: EntryPoint) -> bool:
-    return point.module.partition(".")[0] in PACKAGES
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in PACKAGES
 
 
 def names(kind: str, builtin: bool = False) -> list[str]:
     """Return the registered names of a kind, in order; with `builtin`, those of this distribution."""
-    return [name for name, point in points(kind).items() if not builtin or _is_ours(point)]
+    return [name for name, point in points(kind).items() if not builtin or _is_ours(point.module)]
 
 
-def module_of(kind: str, name: str) -> str:
-    """Return the module that holds what `name` stands for, without importing it. Raises `InputError`."""
+def module_of(kind: str, name: str, also: Iterable[str] = ()) -> str:
+    """Return the module that holds what `name` stands for, without importing it.
+
+    Raises `InputError` for a misspelt name; `also` are names that the caller knows.
+    """
     known = points(kind)
     if name not in known and ":" not in name:
-        raise unknown(kind, name, list(known))
+        raise unknown(kind, name, [*known, *also])
     return known[name].module if name in known else name.partition(":")[0]
 
 
@@ -69,7 +71,7 @@ def is_builtin(kind: str, name: str) -> bool:
     """
     if ":" not in name and name not in points(kind):
         return True
-    return name not in _PROVIDED and module_of(kind, name).partition(".")[0] in PACKAGES
+    return name not in _PROVIDED and _is_ours(module_of(kind, name))
 
 
 def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
@@ -78,32 +80,24 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
     The working directory is searched too. Raises `InputError` for a misspelt name (`also` are names that the caller
     knows), and for a module that cannot be imported, whatever it raises, or does not hold the name.
     """
-    known = points(kind)
-    module, _, attribute = name.partition(":")
-    if name not in known and not attribute:
-        raise unknown(kind, name, [*known, *also])
-    hint = "write it as package.module:Name"
+    module, known = module_of(kind, name, also), points(kind)
+    attribute = name.partition(":")[2]
     try:
         if name in known:
-            hint = f"mend or remove its package {known[name].value}"
-            thing = known[name].load()
-        elif name in _PROVIDED:
+            return known[name].load()
+        if name in _PROVIDED:
             from cloudpickle import loads  # of what this very run sent, never of a file
 
-            thing = loads(bytes.fromhex(_PROVIDED[name]))
-        else:
-            if "" not in sys.path:
-                sys.path.append("")
-            home = import_module(module)
-            if not hasattr(home, attribute):
-                raise unknown(f"name of {module}", attribute, dir(home))
-            thing = getattr(home, attribute)
+            return loads(bytes.fromhex(_PROVIDED[name]))
+        if "" not in sys.path:
+            sys.path.append("")
+        home = import_module(module)
+        if not hasattr(home, attribute):
+            raise unknown(f"name of {module}", attribute, dir(home))
+        return getattr(home, attribute)
     except (Exception, SystemExit) as error:
-        reason, shown = str(error).partition("\n")[0] or type(error).__name__, sanitize(name, LONGEST_NAME)
-        raise InputError(f"cannot load the {kind} {shown}: {reason[:LONGEST_REASON]}; {hint}") from error
-    if kind in CLASSES and not isinstance(thing, type):
-        raise InputError(f"{name} is not a class; a {kind} is one")
-    return thing
+        shown, reason = sanitize(name, 60), one_line(error)[:LONGEST_REASON]
+        raise InputError(f"cannot load the {kind} {shown}: {reason}") from error
 
 
 def loaded(kind: str) -> Iterator[tuple[str, Any]]:

@@ -1,6 +1,6 @@
 """The one judge of whatever predicts labels: scores on fresh inputs, and the criterion that calls them a solution."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,22 +131,19 @@ def judge(
 def scores(judged: Judged, predicted: Floats) -> Scores:
     """Scores of predictions (n, k, d) for the inputs of `judged`; all None where a prediction is not finite.
 
-    `test_error`: root of the mean squared error over all outputs. `relative_error`: root of the squared error over that
-    of the best constant. Of structured families, on the rows with z_0 != 0: `sign_accuracy`, the share whose prediction
-    is nearest to the right value; `correlation` of predicted and true value; `open_error`, the mean squared error in
-    units in which the values have variance 1 (`open_error`). `explained` is the share of the labels' variance that is
+    `test_error`: root of the mean squared error over all outputs. `relative_error`: that in units of the error of the
+    best constant. Of structured families, on the rows with z_0 != 0: `sign_accuracy`, the share whose prediction is
+    nearest to the right value; `correlation` of predicted and true value; `open_error`, the mean squared error in units
+    in which the values have variance 1 (`open_error`). `explained` is the share of the labels' variance that is
     explained over all rows, or over those with z_0 != 0 if it is less there: z_0 alone must not count as success.
     """
-    Y = judged.Y
+    Y, variance = judged.Y, judged.variance
     every: Scores = dict.fromkeys(SCORES)
     if predicted.shape != Y.shape or not np.isfinite(predicted).all():
         return every
-    unexplained, variance = squared_share(predicted, Y), judged.variance
-    every |= {
-        "test_error": root_mean_square(predicted, Y),
-        "relative_error": unexplained**0.5,
-        "explained": 1 - unexplained,
-    }
+    unexplained = squared_share(predicted, Y)
+    every["test_error"] = (float(np.sum((predicted - Y) ** 2)) / Y.size) ** 0.5
+    every["relative_error"], every["explained"] = unexplained**0.5, 1 - unexplained
     if judged.values is not None:
         opened = informative(judged.X)
         # The label of row a is x_a[0] times a value, in column 0.
@@ -163,13 +160,8 @@ def scores(judged: Judged, predicted: Floats) -> Scores:
     return every
 
 
-def root_mean_square(predicted: Floats, Y: Floats) -> float:
-    """Return the root of the mean squared error over all outputs, both (n, …)."""
-    return float((float(np.sum((predicted - Y) ** 2)) / Y.size) ** 0.5)
-
-
 def squared_share(predicted: Floats, Y: Floats) -> float:
-    """Return the squared error of a prediction (n, …) over that of the best constant, which has 1.
+    """Return the squared error of a prediction (n, …) over that of the best constant.
 
     >>> squared_share(np.array([[1.0], [1.0]]), np.array([[0.0], [2.0]]))
     1.0
@@ -180,15 +172,3 @@ def squared_share(predicted: Floats, Y: Floats) -> float:
 def relative_error(predicted: Floats, Y: Floats) -> float:
     """Return the root of `squared_share`: an error in units of that of the best constant."""
     return float(squared_share(predicted, Y) ** 0.5)
-
-
-def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
-    """Yield sizes at which to judge: `first`, then `spacing` times as many, at least `first` more, to `count`.
-
-    >>> list(sizes(1000, 64, 2.0))
-    [64, 128, 256, 512, 1000]
-    """
-    size = 0
-    while size < count:
-        size = min(count, max(size + first, int(spacing * size)))
-        yield size

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hardness.io.texts import table
-
 Public = dict[str, Any]
 Progress = Callable[[str], None]
 
@@ -27,10 +25,6 @@ class Recovery:
     samples_used: int
     seconds: float = 0.0
     detail: dict[str, Any] = field(default_factory=dict)
-
-    def _repr_html_(self) -> str:
-        used = {"examples used": self.samples_used, "seconds": self.seconds}
-        return table(f"Attack: {self.status}", (self.secret or {}) | used | self.detail)
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":

@@ -16,8 +16,6 @@ from hardness.errors import InputError
 from hardness.families import Family
 from hardness.families.linear import Hidden, HiddenSet, HiddenVector
 from hardness.instance import Instance
-from hardness.io.rounding import at_least_power
-from hardness.io.texts import table
 from hardness.sq.bounds.floors import check_tolerance
 
 TOLERANCE = 0.05
@@ -71,17 +69,6 @@ class Estimates:
     cheapest: Estimate | None
     parameters: Mapping[str, Any]
     version: str
-
-    def _repr_html_(self) -> str:
-        shown = {
-            each.name: f"{at_least_power(each.log2_time)} time, {at_least_power(each.log2_memory)} memory, "
-            f"{at_least_power(each.samples)} examples"
-            if each.status == "ok"
-            else each.status
-            for each in self.attacks
-        }
-        cheapest = self.cheapest.name if self.cheapest else "none known"
-        return table(f"Attacks on {self.parameters['family']}", {**shown, "cheapest": cheapest})
 
 
 def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:

@@ -76,8 +76,7 @@ def attack(
         registry.module_of("attack", name)  # a misspelt name is said before a missing file
         with steps(name) as tell:
             outcome = attack_file(file, name, budget, seed, tell)
-        ended = {key: value for key, value in vars(outcome).items() if value is not None}
-        ended |= {"attack": name, "secret": outcome.secret}
+        ended = {**vars(outcome), "attack": name}
         recovered = {**outcome.detail, **({"secret": outcome.secret} if outcome.secret else {})}
         lines = [f"{outcome.status}: {name} after {outcome.samples_used} examples, {outcome.seconds:.2f} s"]
     emit(as_json, ended, [*lines, *(f"{key.replace('_', ' ')}: {value}" for key, value in recovered.items())])

@@ -98,7 +98,7 @@ def generate(
     if "support" in instance.secret:
         payload["bits"] = len(instance.secret["support"])
     del payload["sampling_seed"]
-    with replacing(out, force=force) as temporary:
+    with replacing(out) as temporary:
         temporary.write_bytes(instance.to_bytes())
         emit(as_json, payload, [*_described(instance, instance.header()), f"wrote {out}"])
 

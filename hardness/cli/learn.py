@@ -67,9 +67,7 @@ def learn(
     asked: int | str | None = int(heads) if heads and heads.lstrip("-").isdecimal() else heads
     chosen = settings(options or ())
     if check:
-        with steps(learner) as tell:
-            checks = learning.check(learner, chosen, asked, threads=threads, limit=limit, progress=tell)
-        _checked(learner, checks, as_json)
+        _checked(learner, learning.check(learner, chosen, asked, threads=threads, limit=limit), as_json)
         return
     is_instance = target is not None and target.suffix not in (".npz", ".parquet")
     if target is None or (is_instance and count is None):
@@ -90,9 +88,10 @@ def learn(
         )
     payload = {name: value for name, value in trial.items() if name != "model"}
     scores = ("explained", "relative_error", "sign_accuracy", "open_error")
-    head = [f"{payload[name]:.3g} {name}" for name in scores if payload[name] is not None]
+    head = [": ".join(filter(None, (payload["status"], sanitize(payload["reason"], 1000))))]
+    head += [f"{payload[name]:.3g} {name}" for name in scores if payload[name] is not None]
     head.append(f"{payload['train_examples']} examples, {payload['seconds']:.2f} s")
-    emit(as_json, payload, [", ".join([payload["status"], *head]), *_lines(payload)])
+    emit(as_json, payload, [", ".join(head), *_lines(payload)])
     if payload["status"] == "error":
         raise typer.Exit(1)
 

@@ -58,7 +58,7 @@ def plot(
     if varied := mixed(chosen, x, names):
         talk(f"note: points mix different {', '.join(varied)}; separate them with --by or --where")
     drawing = saved(figure, out.stem, KINDS[out.suffix])
-    with replacing(out, len(drawing), force=True) as part:
+    with replacing(out) as part:
         part.write_bytes(drawing)
     payload = {"out": str(out), "rows": len(chosen), "mixed": varied}
     emit(as_json, payload, [f"{len(chosen)} rows drawn in {out}"])

@@ -12,7 +12,6 @@ from hardness.engine.outcome import Row
 from hardness.engine.rows import PLANNED, read, untimed
 from hardness.errors import InputError
 from hardness.io.files import replacing
-from hardness.io.texts import csv_safe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,8 +101,7 @@ def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
 def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
     """Write rows to a .csv file, a value a column; return how many rows those are.
 
-    Equal seeds give equal bytes without timing. No spreadsheet calculates a cell. Raises `InputError` for another
-    suffix.
+    Equal seeds give equal bytes without timing. Raises `InputError` for another suffix.
     """
     if out.suffix != ".csv":
         raise InputError(f"cannot export to {out.name}: name a .csv file")
@@ -111,8 +109,8 @@ def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
     names = dict.fromkeys(name for line in lines for name in line)
     with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(map(csv_safe, names))
-        writer.writerows([csv_safe(line.get(name, "")) for name in names] for line in lines)
+        writer.writerow(names)
+        writer.writerows([line.get(name, "") for name in names] for line in lines)
     return len(lines)
 
 

@@ -22,7 +22,7 @@ from hardness.engine.progress import trials
 from hardness.engine.store import Store
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, missing_extra
-from hardness.evaluation.limits import alarm, die_with_parent, single_threaded
+from hardness.evaluation.limits import alarm, die_with_parent, single_threaded, threads_limited
 from hardness.io.fields import whole
 
 Ran = tuple[Task, Outcome, Mapping[str, Any]]
@@ -63,7 +63,10 @@ def run(
         return 0
     workers = (os.cpu_count() or 1) if workers is None else workers
     whole("workers", workers, 0)
-    with single_threaded(workers != 0), trials(len(missing), part, None if shown else StringIO()) as advance:
+    with (
+        single_threaded() if workers else threads_limited(1),
+        trials(len(missing), part, None if shown else StringIO()) as advance,
+    ):
         if scheduler is not None:
             ended = _on_cluster(missing, trial, root, guard, scheduler)
         elif workers:

@@ -4,34 +4,26 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
-from hardness.evaluation.conformance import BASIS, CHECKS, HEADS
+from hardness.evaluation.conformance import HEADS
 from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import VERDICTS, Solver, make
-from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by
+from hardness.evaluation.until import Evaluation, Labelled, evaluations, sizes
 from hardness.evaluation.worker import FOREVER, Worker, opened
 from hardness.examples import Examples, read
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Check, Instance
 from hardness.io.fields import one_of, require_memory, whole
-from hardness.io.texts import sanitize, table
 from hardness.layer import MultiHeadAttention
-from hardness.scores import CRITERIA, EXPLAINED, OPEN, SCORES, Criterion, Judged, exact, fresh, sizes
+from hardness.scores import CRITERIA, OPEN, SCORES, Criterion, Judged, exact, fresh
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-FLATTEN = (
-    "wrap it in a class that flattens: fit on X.reshape(len(X), -1) and Y.reshape(len(Y), -1), and return "
-    "predictions.reshape(X.shape)"
-)
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in this many is held out for the judge
@@ -40,35 +32,13 @@ STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what 
 
 
 class Trial(dict[str, Any]):
-    """What came of a learner: a mapping whose names are attributes too; a notebook shows it as a table."""
+    """What came of a learner: a mapping whose names are attributes too."""
 
     def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
-
-    def plot(self) -> "Figure":
-        """Return the curve of the share of the labels' variance that is explained against examples.
-
-        A learner without `partial_fit` has one point. Raises `InputError` where the learner was never judged.
-        """
-        if self.get("explained") is None:
-            raise InputError(f"nothing to draw: the trial ended as {self.get('status')} and was never judged")
-        import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
-
-        curve = self.get("curve") or [(self["train_examples"], self["explained"])]
-        figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
-        plt.close(figure)  # a notebook shows what is returned, and nothing besides
-        axes.plot(*zip(*curve, strict=True), marker=".")
-        axes.axhline(EXPLAINED.threshold, color="dimgray", linestyle="--", linewidth=1)
-        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(-0.1, 1.05))
-        axes.set_title(f"{self['learner']}: {self['status']}")
-        return figure
-
-    def _repr_html_(self) -> str:
-        names = ("status", "reason", "criterion", *SCORES, "exact", "train_examples", "seconds")
-        return table(f"Trial of {self.get('learner')}", {name: self.get(name) for name in names})
 
 
 def learners() -> list[str]:
@@ -103,6 +73,7 @@ def learn(
     `reason` in one line. The scores are those of `hardness.judge`. `model` is the fitted learner, None where it lived
     in a worker. A learner with `partial_fit` sees each example once, in constant memory: it keeps its own width unless
     `heads` is given, `curve` and `open_curve` tell what it explained on the way, and its `work_` is part of the result.
+    Raises `InputError` where the learner refuses its options or the examples.
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
@@ -111,24 +82,22 @@ def learn(
     ('solved', True, 'Direct')
     """
     one_of("criterion", criterion, CRITERIA)
-    sampling, state = (
-        int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2)
-    )
-    streamed = Solver("learner", learner).streamed
-    heads_known: int | None
+    spawned = np.random.SeedSequence(seed).spawn(2)
+    sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in spawned)
+    solver = Solver("learner", learner, dict(options or {}), heads)
+    streamed, known = solver.streamed, None
     if isinstance(target, Instance):
         whole("count", count, 1, MOST_EXAMPLES, "learn needs the number of examples to learn from")
         whole("test", test, 2, MOST_EXAMPLES)
-        assert count is not None
-        held = test if streamed else count + test
-        held_bytes = 9.0 * held * target.family.tokens * target.family.dim
-        require_memory(held_bytes, f"a set of {count} examples", "lower --count")
+        count = int(count or 0)
+        held = 9.0 * (test if streamed else count + test) * target.family.tokens * target.family.dim
+        require_memory(held, f"a set of {count} examples", "lower --count")
         progress(f"making {count} examples to learn from, {test} to judge on")
-        judged, heads_known = fresh(target, test, sampling, start=count), target.heads
-        given = read_by(learner, target, sampling)
+        judged, known = fresh(target, test, sampling, start=count), target.heads
+        given = _read_by(solver, target, sampling)
     else:
-        given, judged, heads_known, count = _of_examples(target, count)
-    solver = Solver("learner", learner, dict(options or {}), heads, heads_known)
+        given, judged, known, count = _of_examples(target, count)
+    solver = Solver("learner", learner, solver.options, heads, known)
     result = Trial(
         status="error",
         learner=learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__),
@@ -138,8 +107,8 @@ def learn(
         **dict.fromkeys((*SCORES, "exact")),
         phases=[],
         model=None,
+        **({"options": dict(options)} if options else {}),
     )
-    result |= {"options": dict(options)} if options else {}
     deadline = time.monotonic() + (FOREVER if limit is None else limit)
     points: list[Evaluation] = []
     started = time.perf_counter()
@@ -152,8 +121,8 @@ def learn(
 
     progress(f"fitting {count} examples")
     try:
-        at = sizes(count, FIRST, SPACING) if streamed else [count]
-        for point in evaluations(watched, streamed, given, judged, at):
+        ends = sizes(count, FIRST, SPACING) if streamed else [count]
+        for point in evaluations(watched, streamed, given, judged, ends):
             points.append(point)
             share = point.scores["explained"]
             shown = "not finite" if share is None else f"{share:.2f} of the variance explained"
@@ -162,20 +131,18 @@ def learn(
     except MemoryError as error:
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
     except TimeoutError:
-        result |= _unjudged("timeout", f"over {limit:g} s")
+        result |= {"status": "timeout", "reason": f"over {limit:g} s"}
     except TrialEnded as error:
-        if error.kind == "InputError":
+        if error.status == "refused":
             raise InputError(error.reason) from error
-        result |= _unjudged(error.status, error.reason)
+        result |= {"status": error.status, "reason": error.reason}
     except InputError:
         raise
     except Exception as error:
-        result |= _unjudged("error", one_line(error))
+        result["reason"] = one_line(error)
     result["seconds"] = time.perf_counter() - started
     if points and isinstance(target, Instance):
         result |= _proved(target, result) | _heads(target, result)
-    if device := getattr(result["model"], "device_", ""):
-        result["device"] = str(device)
     return result
 
 
@@ -186,31 +153,30 @@ def check(
     *,
     threads: int = 1,
     limit: float | None = None,
-    progress: Callable[[str], None] = lambda line: None,
 ) -> list[Check]:
-    """Try `learner` on small data, and return what came of each check, with what to do where it failed.
+    """Try `learner` on small data in a worker, and return what came of each check, with what to do where it failed.
 
-    It runs as in `learn`, in a worker. A failed basis, a limit and a crash end it. Raises `InputError` only if the
-    class cannot be loaded or has no such options.
+    Raises `InputError` only if the class cannot be loaded or has no such options.
     """
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known=HEADS)
     solver.thing  # noqa: B018  a name that stands for nothing is said here
     if options:
         make(solver, 0)  # and so is a misspelt option
-    checks, name = list[Check](), "construct"
     deadline = time.monotonic() + (FOREVER if limit is None else limit)
     try:
         with Worker(solver, 0, deadline, threads) as worker:
-            for name in CHECKS:
-                progress(f"{name}: {len(checks)} of {len(CHECKS)} checks made")
-                checks.append(Check(**worker.examine(name)))
-                if name in BASIS and not checks[-1].ok:
-                    break
+            return list(worker.examine())
     except TimeoutError:
-        checks.append(Check(name, False, f"over {limit:g} s; give --limit more, or the learner less to do"))
+        return [Check("fit", False, f"over {limit:g} s; give --limit more, or the learner less to do")]
     except TrialEnded as error:
-        checks.append(Check(name, False, f"{CHECKS[name][1]} ({error.reason})"))
-    return checks
+        return [Check("fit", False, error.reason)]
+
+
+def _read_by(solver: Solver, instance: Instance, seed: int) -> Callable[[int, int], Any]:
+    """Return the examples of a seed as a learner reads them: informative rows alone if a built-in one takes these."""
+    rows = solver.built_in and getattr(solver.thing, "reads_informative", False)
+    source = instance.informative if rows else instance.examples
+    return lambda start, count: source(count, seed, start)
 
 
 def _of_examples(
@@ -223,11 +189,7 @@ def _of_examples(
     examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
     available = len(examples) - -(-len(examples) // SHARE)
     count = available if count is None else count
-    if not 1 <= count <= available:
-        raise InputError(
-            f"{available} of {len(examples)} examples are left to learn from when a tenth is held out, got a count of "
-            f"{sanitize(count, 60)}; lower it, or leave it out to take them all"
-        )
+    whole("count", count, 1, available, f"of {len(examples)} examples a tenth is held out")
     X, Y = examples.X[available:], examples.Y[available:]
     rows = informative(X)
     values = np.unique(Y[rows, :, 0] * X[rows, :, 0]) if public.get("family") in STRUCTURED else None
@@ -265,14 +227,6 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Crit
     }
 
 
-def _unjudged(status: str, reason: str) -> dict[str, Any]:
-    """Return the figures of a learner that ended before it was judged."""
-    if "array with dim 3" in reason:  # scikit-learn's own check
-        reason = f"{reason}; {FLATTEN}"
-    phase = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
-    return {"status": status, "reason": phase["reason"], "phases": [phase]}
-
-
 def _heads(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
     """Return how well heads were found, of a learner that ends with a layer and says how sure it is."""
     if "certified" not in result:
@@ -303,20 +257,19 @@ def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -
 
     if layer.theta.shape != true.theta.shape:
         return None
-    signs = (1.0, -1.0) if tokens == 2 else (1.0,)
-    apart = [
-        np.maximum(_distances(true.theta, sign * layer.theta), _distances(true.w, sign * layer.w))
-        for sign in signs
-    ]
-    closest = np.min(apart, axis=0)  # (m, m)
+
+    def apart(sign: float) -> NDArray[np.float64]:
+        """Return |sign·found_j − true_i|/|true_i|, the larger one of Θ and W, for all pairs of heads (m, m)."""
+        errors = []
+        for here, there in ((true.theta, layer.theta), (true.w, layer.w)):
+            norms = np.linalg.norm(here, axis=(1, 2), keepdims=True)[:, 0]
+            errors.append(
+                np.linalg.norm(here[:, None] - sign * there, axis=(2, 3)) / np.where(norms, norms, 1.0)
+            )
+        return np.asarray(np.maximum(*errors))
+
+    closest = np.minimum(apart(1.0), apart(-1.0 if tokens == 2 else 1.0))
     rows, order = linear_sum_assignment(closest)
     matched = closest[rows, order]
     recovered = int((matched <= RECOVERED).sum())
     return {"recovered": recovered, "worst": float(matched.max()), "order": order.tolist()}
-
-
-def _distances(true: NDArray[np.float64], found: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return |found_j − true_i|/|true_i| for all pairs of matrices, as (m, m)."""
-    norms = np.linalg.norm(true, axis=(1, 2))
-    apart = np.linalg.norm(true[:, None] - found[None], axis=(2, 3))
-    return np.asarray(apart / np.where(norms > 0, norms, 1.0)[:, None])

@@ -14,10 +14,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from types import FrameType
-from typing import Any
 
 import numpy as np
 
@@ -34,15 +33,8 @@ def die_with_parent() -> None:
 
 
 @contextmanager
-def single_threaded(children: bool = True) -> Iterator[None]:
-    """Let BLAS and numba use one thread: the processes are the parallelism. `children` inherit the environment.
-
-    In this process the libraries are told themselves: numba refuses a change of its variable once it has threads.
-    """
-    if not children:
-        with threads_limited(1):
-            yield
-        return
+def single_threaded() -> Iterator[None]:
+    """Let BLAS and numba of processes that are started now use one thread: the processes are the parallelism."""
     before = {name: os.environ[name] for name in THREADS if name in os.environ}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
@@ -58,16 +50,13 @@ def threads_limited(threads: int) -> Iterator[None]:
     """Let libraries that this process has loaded use `threads` threads: BLAS, OpenMP, numba and torch."""
     from threadpoolctl import threadpool_limits
 
-    loaded: list[Any] = [sys.modules[name] for name in ("numba", "torch") if name in sys.modules]
-    with threadpool_limits(threads):
-        before = [library.get_num_threads() for library in loaded]
-        for library in loaded:
-            library.set_num_threads(min(threads, library.get_num_threads()))
-        try:
-            yield
-        finally:
-            for library, count in zip(loaded, before, strict=True):
-                library.set_num_threads(count)
+    with ExitStack() as stack:
+        stack.enter_context(threadpool_limits(threads))
+        for library in (sys.modules[name] for name in ("numba", "torch") if name in sys.modules):
+            before = library.get_num_threads()
+            stack.callback(library.set_num_threads, before)
+            library.set_num_threads(min(threads, before))
+        yield
 
 
 @contextmanager
@@ -76,7 +65,7 @@ def alarm(seconds: float) -> Iterator[None]:
 
     Alarms nest; in other threads there are none.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
 

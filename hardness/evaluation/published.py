@@ -1,7 +1,4 @@
-"""Published tables beside what the same protocol gives on the lab's instances, for `hardness validate`.
-
-The entry points `hardness.published` name functions without arguments that yield a `Comparison` a setting.
-"""
+"""Published tables beside what the same protocol gives on the lab's instances, for `hardness validate`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,15 +24,13 @@ class Comparison:
     @property
     def within(self) -> bool:
         """Whether the ranges of the runs that solved overlap; where none did in one table, none may in the other."""
-        theirs, ours = (
-            [entry for entry in runs if entry is not None] for runs in (self.published, self.ours)
-        )
+        theirs, ours = ([run for run in runs if run is not None] for runs in (self.published, self.ours))
         if not (theirs and ours):
             return not theirs and not ours
         return min(theirs) <= max(ours) and min(ours) <= max(theirs)
 
 
 def comparisons() -> Iterator[Comparison]:
-    """Yield every published setting that is registered, as it is run."""
+    """Yield every setting of the functions that are registered as `hardness.published`, as it is run."""
     for name in registry.names("published"):
         yield from registry.get("published", name)()

@@ -21,6 +21,7 @@ from hardness.io.fields import fitting
 from hardness.io.schemas import finite
 
 PLAIN = {int, float, str, bool, NoneType}
+SEEDS = ("random_state", "seed")  # parameters that no option sets
 VERDICTS = (
     *("certified", "certified_error", "polished_error", "random_start_error"),
     *("refused_by", "condition", "certified_radius"),
@@ -61,20 +62,24 @@ class Solver:
         return hasattr(self.thing, "partial_fit")
 
 
+def is_streamed(name: Any) -> bool:
+    """Say whether a learner learns in pieces. Raises `InputError` if it cannot be loaded."""
+    return Solver("learner", name).streamed
+
+
 def make(solver: Solver, random_state: int) -> Any:
     """Return a learner, told heads and random state if its class has such parameters.
 
-    The heads of a class that has no `width` may be called that. Raises `InputError` for an option that it does not
-    have, of another type than its annotation, or given twice.
+    Raises `InputError` for an option that it does not have, of another type than its annotation, or given twice.
     """
     cls, heads = solver.thing, solver.heads
     called = f"the learner {solver.name}" if isinstance(solver.name, str) else cls.__name__
     parameters, given = signature(cls).parameters, dict[str, Any]()
     for name, value in solver.options.items():
-        place = "heads" if name == "width" and name not in parameters and "heads" in parameters else name
-        if place not in parameters or place in ("random_state", "seed"):
-            known = parameters.keys() - {"random_state", "seed"}
-            raise unknown(f"option of {called}", name, known)
+        # Students call their width heads.
+        place = "heads" if name == "width" and name not in parameters else name
+        if place not in parameters or place in SEEDS:
+            raise unknown(f"option of {called}", name, parameters.keys() - {*SEEDS})
         if place in given or (place == "heads" and heads is not None):
             raise InputError(f"the {place} of {called} are given twice; give them once")
         hint = get_type_hints(cls.__init__).get(place, Any)
@@ -83,14 +88,9 @@ def make(solver: Solver, random_state: int) -> Any:
     # Heads of a layer are part of its promise to a solver that fits it; an online learner's width is its own choice.
     if heads is None and not solver.streamed:
         heads = solver.heads_known
-    rest = {"heads": heads, "random_state": random_state, "seed": random_state}
-    accepted = {name: value for name, value in rest.items() if name in parameters and value is not None}
+    told = {"heads": heads, "random_state": random_state, "seed": random_state}
+    accepted = {name: value for name, value in told.items() if name in parameters and value is not None}
     return cls(**accepted | given)
-
-
-def is_streamed(name: Any) -> bool:
-    """Say whether a learner learns in pieces. Raises `InputError` if it cannot be loaded."""
-    return Solver("learner", name).streamed
 
 
 def plain(value: Any) -> Any:
@@ -113,7 +113,7 @@ def plain(value: Any) -> Any:
 class LearnerAdapter:
     """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once.
 
-    `cpu_seconds` are those of learning and of predicting, which some learners leave the work to.
+    Its methods raise `TrialEnded` (refused) where the learner refuses its input by `InputError`.
     """
 
     def __init__(self, solver: Solver, seed: int) -> None:
@@ -127,12 +127,12 @@ class LearnerAdapter:
         try:
             yield
         except InputError as error:
-            raise TrialEnded("refused", str(error), kind="InputError") from error
+            raise TrialEnded("refused", str(error)) from error
         finally:
             self.cpu_seconds += cpu_seconds() - begin
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
-        """Learn from X and Y, (n, k, d). Raises `TrialEnded` (refused) for bad input."""
+        """Learn from X and Y, (n, k, d)."""
         with self.timed():
             (self.learner.partial_fit if self.solver.streamed else self.learner.fit)(X, Y)
 
@@ -155,7 +155,7 @@ class LearnerAdapter:
         return dict(plain(getattr(self.learner, "work_", {})))
 
     def reference_seconds(self) -> float:
-        """Return the CPU time it has spent, over that of the reference kernel in this process."""
+        """Return the CPU time of learning and predicting, over that of the reference kernel in this process."""
         return self.cpu_seconds / kernel_seconds()
 
 
@@ -193,15 +193,3 @@ class AttackAdapter(LearnerAdapter):
 def adapted(solver: Solver, seed: int) -> LearnerAdapter:
     """Return the solver that plain data name, in this process."""
     return (AttackAdapter if solver.kind == "attack" else LearnerAdapter)(solver, seed)
-
-
-class Constant:
-    """The learner that predicts zero: the null control, and the shortest example of one."""
-
-    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Constant":
-        """Learn nothing."""
-        return self
-
-    def predict(self, X: NDArray[np.int8]) -> NDArray[Any]:
-        """Return zeros of the shape of X."""
-        return np.zeros(X.shape)

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import registry
 from hardness.errors import TrialEnded
 from hardness.examples import Examples
 from hardness.instance import Instance
-from hardness.scores import Criterion, Judged, Scores, scores, sizes
+from hardness.scores import Criterion, Judged, Scores, scores
 from hardness.tokens import load_compiled
 
 PORTION = 1 << 14  # examples handed over at a time
@@ -24,7 +23,6 @@ LEAST = 256  # examples with which a learner begins that fits once, or makes pas
 GAVE_UP = ("refused", "budget", "wrong")  # what a solver may say of too few examples
 Labelled = Callable[[int, int], Examples]  # examples start..start + count - 1 of a stream
 Opened = Callable[[], AbstractContextManager[Any]]  # opens a solver (`hardness.evaluation.worker.opened`)
-Spent = Mapping[int, tuple[int, float | None]]
 
 
 @dataclass(frozen=True)
@@ -38,18 +36,21 @@ class Evaluation:
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
+def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
+    """Yield sizes at which to judge: `first`, then `spacing` times as many, at least `first` more, to `count`.
+
+    >>> list(sizes(1000, 64, 2.0))
+    [64, 128, 256, 512, 1000]
+    """
+    size = 0
+    while size < count:
+        size = min(count, max(size + first, int(spacing * size)))
+        yield size
+
+
 def stream(instance: Instance, seed: int) -> Labelled:
     """Return the examples of an instance under a sampling seed."""
     return lambda start, count: instance.examples(count, seed, start)
-
-
-def read_by(learner: Any, instance: Instance, seed: int) -> Callable[[int, int], Any]:
-    """Return them as a learner reads them: informative rows alone for a built-in class with `reads_informative`."""
-    kind = registry.get("learner", learner) if isinstance(learner, str) else learner
-    in_worker = isinstance(learner, str) and not registry.is_builtin("learner", learner)
-    if in_worker or not getattr(kind, "reads_informative", False):
-        return stream(instance, seed)
-    return lambda start, count: instance.informative(count, seed, start)
 
 
 def pooled(pool: Examples, seed: int) -> Labelled:
@@ -75,31 +76,25 @@ def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | No
 
 
 def evaluations(
-    opened: Opened, streamed: bool, examples: Labelled, judged: Judged, sizes: Iterable[int]
+    opened: Opened, streamed: bool, examples: Labelled, judged: Judged, ends: Iterable[int]
 ) -> Generator[Evaluation, None, None]:
-    """Judge a solver at every one of the `sizes`, until the caller has enough. Raises what the solver raises.
+    """Judge a solver at every one of the `ends`, until the caller has enough. Raises what the solver raises.
 
-    One that is `streamed` sees each example once, in one life; any other is opened anew for each size, and fits all
-    examples up to it.
+    One that is `streamed` is handed portions, and makes no report. Any other has one end, and is handed all examples up
+    to it at once.
     """
-    if not streamed:
-        for size in sizes:
-            with opened() as solver:
-                part = examples(0, size)
-                solver.partial_fit(part.X, part.Y)
-                predicted, report = solver.predict(judged.X), solver.report()
-                spent = solver.reference_seconds()
-                yield Evaluation(size, scores(judged, predicted), solver.work(), spent, report)
-        return
     read = 0
     with opened() as solver:
-        for size in sizes:
-            load_compiled((size - read) * judged.X.shape[1])
-            for start in range(read, size, PORTION):
-                part = examples(start, min(PORTION, size - start))
+        for end in ends:
+            load_compiled((end - read) * judged.X.shape[1])
+            step = PORTION if streamed else end
+            for start in range(read, end, step):
+                part = examples(start, min(step, end - start))
                 solver.partial_fit(part.X, part.Y)
-            read, predicted = size, solver.predict(judged.X)
-            yield Evaluation(size, scores(judged, predicted), solver.work(), solver.reference_seconds())
+            read, predicted = end, solver.predict(judged.X)
+            report = {} if streamed else solver.report()
+            spent = solver.reference_seconds()
+            yield Evaluation(end, scores(judged, predicted), solver.work(), spent, report)
 
 
 class Life(NamedTuple):
@@ -109,24 +104,22 @@ class Life(NamedTuple):
     """
 
     examples: Labelled
-    spent: Spent
+    spent: Mapping[int, tuple[int, float | None]]
 
 
-def at_sizes(given: Labelled, sizes: Iterable[int], streamed: bool) -> list[Life]:
+def at_sizes(given: Labelled, ends: Iterable[int], streamed: bool) -> list[Life]:
     """Return the lives of a solver of which examples alone are counted: one if `streamed`, else one a size."""
-    spent: Spent = {size: (size, None) for size in sizes}
-    return [Life(given, spent)] if streamed else [Life(given, {size: spent[size]}) for size in spent]
+    spent: dict[int, tuple[int, float | None]] = {end: (end, None) for end in ends}
+    return [Life(given, spent)] if streamed else [Life(given, {end: spent[end]}) for end in spent]
 
 
 def lives(
     learner: Any, instance: Instance, given: Labelled, cap: int, work: float, passes: int = 0, seed: int = 0
 ) -> Iterator[Life]:
-    """Yield all that a learner is handed of the stream `given`, until more would exceed `cap` distinct examples, or
-    `work`, multiply-adds.
+    """Yield all that a learner is handed of `given`, until more would exceed `cap` distinct examples, or `work`.
 
     One with `partial_fit` sees each example once, or makes `passes` over pools of twice as many examples each time.
-    Another is fitted anew on twice as many each time. Who starts several times pays for all of its lives.
-
+    Another is fitted anew on twice as many each time. Who starts several times pays multiply-adds for all of its lives.
     """
     online = hasattr(learner, "partial_fit")
     if online and not passes:
@@ -149,15 +142,16 @@ def lives(
         pool *= 2
 
 
-class Ending(NamedTuple):
-    """How learning ended: what was spent by the last evaluation, all of them, and what ended it, if not a budget.
+@dataclass
+class Ending:
+    """How learning ended: what was spent by the last evaluation, that one, and what ended it, if not a budget.
 
-    `asked` is the number of examples that were handed over last, judged after or not.
+    `asked` is the number of examples that the last life has for a learner that fits once.
     """
 
     distinct: int = 0
     multiply_adds: float | None = 0.0
-    points: tuple[Evaluation, ...] = ()
+    last: Evaluation | None = None
     solved: bool = False
     error: Exception | None = None
     asked: int = 0
@@ -170,7 +164,7 @@ def until_solved(
     streamed: bool,
     judged: Judged,
     rule: Criterion,
-    allowance: float | None = None,
+    allowance: float = float("inf"),
 ) -> Ending:
     """Let a solver live its lives until one meets `rule`, or has spent its `allowance` of reference seconds.
 
@@ -179,29 +173,28 @@ def until_solved(
     """
     ending = Ending()
     for life in lives:
-        before = ending.reference_seconds
-        ending = ending._replace(asked=max(life.spent, default=0))
+        ending.asked, before = max(life.spent, default=0), ending.reference_seconds
         try:
             with closing(evaluations(opened, streamed, life.examples, judged, life.spent)) as tried:
                 for point in tried:
-                    ending = ending._replace(reference_seconds=before + point.reference_seconds)
+                    ending.reference_seconds = before + point.reference_seconds
                     if point.report.get("status") == "refused":
                         raise TrialEnded("refused", str(point.report.get("reason", "")))
-                    if allowance is not None and ending.reference_seconds > allowance:
-                        ended = TrialEnded("budget", "over its budget of CPU time", {"limit": "CPU time"})
-                        return ending._replace(error=ended)
-                    points, solved, spent = (
-                        (*ending.points, point),
-                        rule.met(point.scores),
-                        ending.reference_seconds,
-                    )
-                    ending = Ending(*life.spent[point.examples], points, solved, None, point.examples, spent)
+                    if ending.reference_seconds > allowance:
+                        ending.error = TrialEnded(
+                            "budget", "over its budget of CPU time", {"limit": "CPU time"}
+                        )
+                        return ending
+                    ending.last, ending.error = point, None
+                    ending.distinct, ending.multiply_adds = life.spent[point.examples]
                     if point.scores["explained"] is None:
-                        return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
+                        ending.error = TrialEnded("wrong", "predictions are not finite")
+                        return ending
+                    ending.solved = rule.met(point.scores)
                     if ending.solved:
                         return ending
         except (TimeoutError, TrialEnded) as error:
-            ending = ending._replace(error=error)
+            ending.error = error
             if getattr(error, "status", "timeout") not in GAVE_UP:
                 return ending
     return ending

@@ -19,7 +19,7 @@ from typing import Any
 
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
-from hardness.evaluation.conformance import tried
+from hardness.evaluation.conformance import examined
 from hardness.evaluation.limits import THREADS, alarm, die_with_parent
 from hardness.evaluation.solver import LearnerAdapter, Solver, adapted, plain
 
@@ -32,13 +32,12 @@ WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
 class Worker:
-    """A solver in a worker process, with the methods of `hardness.evaluation.solver.LearnerAdapter`.
+    """A solver in a process of its own, with the methods of `hardness.evaluation.solver.LearnerAdapter`, and `examine`.
 
-    `examine(name)` makes a check of `hardness.evaluation.conformance`. A context: leaving it ends the process and the
-    children in its session. `deadline` is a `time.monotonic()` beyond which they are ended and the call raises
-    `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told. Calls raise `TrialEnded` where the solver raised
-    (error, or what a `TrialEnded` of its own says), and where it died or asked for more than its share of memory
-    (killed).
+    A context: leaving it ends the process and the children in its session. `deadline` is a `time.monotonic()` beyond
+    which they are ended and the call raises `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told. Calls
+    raise the `InputError` or `TrialEnded` that the solver raised, and `TrialEnded` for any other exception (error), and
+    where it died or asked for more than its share of memory (killed).
     """
 
     def __init__(self, solver: Solver, seed: int, deadline: float, threads: int = 1) -> None:
@@ -56,17 +55,13 @@ class Worker:
         theirs.close()
         paths = [os.path.abspath(entry) for entry in dict.fromkeys([*sys.path, ""])]
         memory = int(MEMORY * psutil.virtual_memory().available)
-        try:
-            self._ask(paths, registry.pickled(), memory, solver, seed)
-        except BaseException:
-            self.stop()
-            raise
+        self._connection.send((paths, registry.pickled(), memory, solver, seed))
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         return partial(self._ask, method)
 
     def _ask(self, *request: Any) -> Any:
-        """Return the answer to a request, a method and its arguments; the first one makes the solver."""
+        """Return the answer to a request, a method and its arguments."""
         try:
             self._connection.send(request)
             while not self._connection.poll(LOOK_SECONDS):
@@ -82,7 +77,7 @@ class Worker:
         except (EOFError, OSError) as error:
             raise TrialEnded("killed", f"the learner's process ended with code {self.stop()}") from error
         if raised is not None:
-            raise TrialEnded(*raised)
+            raise raised
         return answer
 
     def stop(self) -> int:
@@ -103,7 +98,7 @@ class Worker:
 
 
 def serve(connection: Connection) -> None:
-    """Answer the requests of a `Worker` until it hangs up: the solver is made first, then its methods are called."""
+    """Answer the requests of a `Worker` until it hangs up."""
     os.dup2(2, 1)  # what the learner prints is no data of the caller's
     die_with_parent()
     paths, provided, memory, solver, seed = connection.recv()
@@ -111,26 +106,32 @@ def serve(connection: Connection) -> None:
     registry.provide(provided)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.RLIM_INFINITY))
     made: list[LearnerAdapter] = []
-    connection.send(_answer(lambda: made.append(adapted(solver, seed)), memory))
+
+    def asked(method: str, *arguments: Any) -> Any:
+        if method == "examine":
+            return examined(solver)
+        if not made:
+            made.append(adapted(solver, seed))
+        return getattr(made[0], method)(*arguments)
+
     with suppress(EOFError, BrokenPipeError):
         while True:
-            method, *arguments = connection.recv()
-            call = partial(tried, solver) if method == "examine" else getattr(made[0], method)
-            connection.send(_answer(partial(call, *arguments), memory))
+            request = connection.recv()
+            connection.send(_answer(partial(asked, *request), memory))
 
 
-def _answer(call: Callable[[], Any], memory: int) -> tuple[Any, tuple[Any, ...] | None]:
-    """Return what a call gives, and how it was ended if it raised: status, reason, detail and kind."""
+def _answer(call: Callable[[], Any], memory: int) -> tuple[Any, Exception | None]:
+    """Return what a call gives, or the exception that the caller raises in its place."""
     try:
         return call(), None
     except TrialEnded as error:
-        return None, (error.status, error.reason[:1000], plain(dict(error.detail)), error.kind)
+        return None, TrialEnded(error.status, error.reason[:1000], plain(dict(error.detail)))
     except MemoryError:
-        return None, ("killed", f"out of memory: more than {memory / 2**30:.1f} GiB")
+        return None, TrialEnded("killed", f"out of memory: more than {memory / 2**30:.1f} GiB")
     except InputError as error:
-        return None, ("error", str(error)[:1000], {}, "InputError")
+        return None, InputError(str(error)[:1000])
     except Exception as error:
-        return None, ("error", one_line(error))
+        return None, TrialEnded("error", one_line(error))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
+from hardness.errors import InputError, sanitize
 from hardness.examples import arrays, write
 from hardness.gadgets.coefficients import Gadget, informative
 from hardness.instance.instance import Instance
@@ -26,10 +26,7 @@ from hardness.io.fields import whole
 from hardness.io.files import read_bounded, replacing_folder, write_text
 from hardness.io.rounding import at_least_power
 from hardness.io.schemas import FORMAT_VERSION
-from hardness.io.texts import sanitize
 from hardness.tokens import Signs, TokenStream, pack, unpack
-
-Floats = NDArray[np.float64]
 
 FORMAT = "attention-hardness challenge"
 LICENCE = "CC0-1.0"
@@ -64,7 +61,9 @@ def publish(
     log2_secrets(instance)  # of a family without any that is said first
     if not toy:
         refuse_guessable(instance)
-    X = held_out(family.dim)
+    # Only inputs with z_0 != 0 say anything about the secret.
+    X = unpack(TokenStream(secrets.randbits(128), 2, family.dim).packed(0, 4 * HELD_OUT), family.dim)
+    X = X[informative(X)][:HELD_OUT]
     assert isinstance(instance.teacher, Gadget)
     # Noiseless labels: what a right predictor says, whatever the label noise of the examples.
     labels = instance.teacher.labels(pack(X))[:, 0, 0]
@@ -124,12 +123,6 @@ def log2_secrets(instance: Instance) -> float:
     return float(bits)
 
 
-def held_out(dim: int) -> Signs:
-    """Draw inputs (at most `HELD_OUT`, 2, d) with z_0 != 0: only these say anything about the secret."""
-    X = unpack(TokenStream(secrets.randbits(128), 2, dim).packed(0, 4 * HELD_OUT), dim)
-    return X[informative(X)][:HELD_OUT]
-
-
 def judge(folder: Path, answer: Any) -> Verdict:
     """Judge whether `answer`, the parsed ANSWER.json, is right. The instance is not needed.
 
@@ -140,35 +133,21 @@ def judge(folder: Path, answer: Any) -> Verdict:
         return Verdict(False, "none", f"the challenge was changed: {changed}")
     if isinstance(answer, dict) and isinstance(answer.get("secret"), dict):
         answer = answer["secret"]
+    public = header["public"]
     try:
         if not isinstance(answer, dict) or "predictions" not in answer:
-            right = _commit(header, _canonical_secret(header["public"], answer)) == header["commitment"]
+            right = _commit(header, _canonical_secret(public, answer)) == header["commitment"]
             opens = "opens" if right else "does not open"
             return Verdict(right, "secret", f"the secret {opens} the commitment")
-        X = _inputs(folder, header)
+        (X,) = arrays(folder / "heldout.npz", {"X": ("|i1", 3)})
         values = np.array(answer["predictions"], dtype=np.float64)  # what are no numbers is a ValueError
         if values.shape != (len(X),):
-            reason = f"{len(X)} predictions expected, got shape {values.shape}"
-            return Verdict(False, "predictions", reason)
-        right = _opens(header, X, values)
+            raise ValueError(f"{len(X)} predictions expected, got shape {values.shape}")
+        right = _commit(header, _canonical_levels(public, X, values)) == header["heldout_commitment"]
         reason = "every held-out label is right" if right else "a held-out label is wrong"
         return Verdict(right, "predictions", reason)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, LookupError, OverflowError, OSError) as error:
         return Verdict(False, "none", f"not an answer to this challenge: {sanitize(error)}")
-
-
-def _inputs(folder: Path, header: dict[str, Any]) -> Signs:
-    """Return the held-out inputs (H, 2, d)."""
-    X = arrays(folder / "heldout.npz", {"X": ("|i1", 3)})["X"]
-    if X.shape[1:] != (2, header["public"]["dim"]):
-        raise ValueError(f"heldout.npz does not hold pairs of tokens of dim {header['public']['dim']}")
-    return X
-
-
-def _opens(header: dict[str, Any], X: Signs, values: Floats) -> bool:
-    """Say whether outputs (H,) in row 0, column 0 are what the challenge's author committed to."""
-    committed = _commit(header, _canonical_levels(header["public"], X, values))
-    return bool(committed == header["heldout_commitment"])
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], str]:
@@ -231,7 +210,7 @@ def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
     return _canonical({name: sorted(values)})
 
 
-def _canonical_levels(public: dict[str, Any], X: Signs, values: Floats) -> bytes:
+def _canonical_levels(public: dict[str, Any], X: Signs, values: NDArray[np.float64]) -> bytes:
     """Return the integer levels x₁[0]·value - A of outputs (H,) in row 0, column 0; `ValueError` if one is none."""
     level = X[:, 0, 0] * values - float(public["A"])
     if not (np.abs(level) < 2**53).all():  # levels are far smaller, and NaN is not

@@ -5,31 +5,23 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from stat import S_ISREG
 
 from hardness.errors import InputError
 
-INSTANCE = b"attention-hardness instance"  # what the header of every instance says
-HEAD_BYTES = 1 << 16
 TEXT_BYTES = 4 << 20  # bytes of a text that is read whole: as JSON it takes up to a hundred times that
 
 
 @contextmanager
-def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; rename it to `path` on success, remove it on failure.
 
-    Missing parent folders are made. An existing target that is not a regular file (a folder, a device) is
-    refused and left alone, and unless `force` so is an instance: with it a drawn seed would be lost. A full disk, also
-    one that a file of `size` bytes would fill, and whatever else the system refuses is an `InputError`.
+    Missing parent folders are made. Raises `InputError` for a target that is a folder or a device, for a full disk, and
+    for whatever else the system refuses.
     """
     temporary = _beside(path)  # named before it is made, so that a signal between the two leaves nothing
     try:
-        refuse_other_than_file(path, force)
+        refuse_other_than_file(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(path.parent).free
-        if size > free:
-            taken = f"it takes {size / 1e9:.3g} GB and {free / 1e9:.3g} are free; ask less"
-            raise InputError(f"cannot write {path}: {taken}")
         temporary.touch(exist_ok=False)
         yield temporary
         temporary.replace(path)
@@ -40,17 +32,10 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def refuse_other_than_file(path: Path, force: bool = False) -> None:
-    """Raise `InputError` where `path` is a folder, a device or, without `force`, an instance.
-
-    A command that computes for long asks this first.
-    """
+def refuse_other_than_file(path: Path) -> None:
+    """Raise `InputError` where `path` is a folder or a device: a command that computes for long asks this first."""
     if path.exists() and not path.is_file():
         raise InputError(f"cannot write {path}: it exists and is not a regular file; name another --out")
-    if not force and is_instance(path):
-        raise InputError(
-            f"cannot write {path}: it is an instance, whose secret would be lost; name another --out"
-        )
 
 
 @contextmanager
@@ -59,25 +44,21 @@ def replacing_folder(path: Path, files: Collection[str], force: bool = False) ->
 
     With `force` one that holds these `files` and no others is replaced.
     """
-    place = path.resolve()
-    names = {entry.name for entry in place.iterdir()} if place.is_dir() else set()
-    full = names == set(files)
-    if full and not force:
-        raise InputError(f"{path} exists; name another --out, or say --force to replace it")
-    if (place.exists() and not place.is_dir()) or path.is_symlink() or (names and not full):
-        kind = f"an empty folder, or one of {', '.join(files)} alone"
-        raise InputError(f"cannot write {path}: it exists, and is not {kind}; name another --out")
-    folder = _beside(place)
+    path = path.resolve()
+    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    if (path.exists() and not path.is_dir()) or names - {*files} or (names and not force):
+        raise InputError(
+            f"{path} exists; name another --out, or say --force where it holds a challenge alone"
+        )
+    folder = _beside(path)
     try:
         folder.mkdir(parents=True)
         yield folder
-        if place.exists():
-            shutil.rmtree(place)
-        folder.rename(place)
+        for name in names:
+            (path / name).unlink()
+        folder.rename(path)  # an empty folder gives way
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}; name another --out") from error
-    except InputError as error:  # of a file in it: the temporary name tells a user nothing
-        raise InputError(str(error).replace(str(folder), str(path))) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -92,23 +73,10 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def is_instance(path: Path) -> bool:
-    """Say whether a file begins as those of `hardness generate` do: with an instance in the header of safetensors."""
-    try:
-        with path.open("rb") as file:
-            return INSTANCE in file.read(HEAD_BYTES)
-    except OSError:
-        return False
-
-
 def regular(path: Path) -> Path:
-    """Return `path`, of a file that can be read: nobody may ever write to a pipe, a device may have no end."""
-    try:
-        if not S_ISREG(path.stat().st_mode):
-            raise InputError(f"cannot read {path}: it is a pipe, a device or a folder; name a regular file")
-        path.open("rb").close()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    """Return `path`, of a file: nobody may ever write to a pipe, a device may have no end."""
+    if not path.is_file():
+        raise InputError(f"cannot read {path}: there is no such file")
     return path
 
 

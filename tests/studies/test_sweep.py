@@ -112,7 +112,7 @@ def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     direct = {"dim": 6, "tokens": 2, "heads": 2, "learner": "direct", "samples": 1024}
     nice = hardness.sweep("nondegenerate", **direct, **here, out=tmp_path / "b")
     assert nice.status.tolist() == ["solved"]
-    constant = {"learner": "hardness.evaluation.solver:Constant", "samples": 500}
+    constant = {"learner": "student", "samples": 500}
     online = hardness.sweep("parity", **parity, **constant, **here, out=tmp_path / "c")
     assert (online.status[0], online.cost[0]) == ("budget", 500)
 

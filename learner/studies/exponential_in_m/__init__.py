@@ -19,8 +19,8 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.evaluation.solver import Solver, make
+from hardness.evaluation.until import sizes
 from hardness.report import plots
-from hardness.scores import sizes
 from hardness.statistics import median, regress
 from hardness.studies.ray import tasks_at
 from hardness.studies.trials import instance_of, solving_cost

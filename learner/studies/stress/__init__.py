@@ -116,10 +116,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     examples that it used; the secret that it names is judged as learners are.
 
     >>> params = {"instance": "parity-s2-d8-0", "digest": f"sha256:{suite.entry('parity-s2-d8-0').digest[:16]}"}
-    >>> never = {"kind": "learner", "learner": "hardness.evaluation.solver:Constant"}
+    >>> never = {"kind": "learner", "learner": "low-degree"}
     >>> outcome = trial(Task("parity", params, never, {"samples": 2000, "work": 1e9}, 0), root=0, guard=60.0)
     >>> outcome.status, outcome.cost, outcome.detail["limit"], outcome.detail["criterion"]
-    ('budget', 2000, 'examples', 'open_error <= 0.1')
+    ('budget', 1024, 'examples', 'open_error <= 0.1')
     """
     each = suite.entries().get(str(task.params.get("instance")))
     if each is None or task.params.get("digest") != f"sha256:{each.digest[:16]}":
@@ -136,7 +136,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         made, work = make(solver, 0), float(task.budget["work"])
         counted = multiply_adds(instance, made, most) is not None
         attempts = lives(made, instance, given, most, work)
-        allowance = None if counted else work / MULTIPLY_ADDS
+        allowance = float("inf") if counted else work / MULTIPLY_ADDS
         ending = until_solved(opened, attempts, solver.streamed, judged, rule, allowance)
         return _learned(ending, rule, counted, most, solver.streamed, guard)
     try:
@@ -157,8 +157,8 @@ def _learned(ending: Ending, rule: Criterion, counted: bool, most: int, once: bo
     Its last score and what was spent by then are stated as far as they are known.
     """
     spent: dict[str, float | None] = {"reference_seconds": ending.reference_seconds or None}
-    if ending.points:
-        spent[rule.score] = ending.points[-1].scores[rule.score]
+    if ending.last:
+        spent[rule.score] = ending.last.scores[rule.score]
         spent["multiply_adds"] = ending.multiply_adds
     known = {name: round(value, 4) for name, value in spent.items() if value is not None}
     detail = {"criterion": rule.name, "counted": counted, **known}
