@@ -116,7 +116,7 @@ def _described(instance: "Instance", header: dict[str, Any]) -> list[str]:
     bound = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
     return [
         f"{instance.family.name}: {', '.join(stated)}",
-        f"heads {bound}{header['heads']} (m = {instance.family.heads_meant()}), tokens {instance.family.tokens}",
+        f"heads {bound}{header['heads']} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
         *(f"{name.replace('_', ' ')}: {value}" for name, value in certificate if value is not None),
     ]
 
@@ -163,7 +163,7 @@ def _right_labels(family: "Family") -> dict[str, Any]:
 
 def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":
     """Return the conditions of the layer, without values where these depend on the secret; none of a large layer."""
-    from hardness.gadgets.conditions import conditions, unmeasured
+    from hardness.gadgets.conditions import CONDITIONS, conditions
     from hardness.layer import MultiHeadAttention
 
     family, heads = instance.family, instance.heads if reveal else instance.heads_shown
@@ -172,7 +172,7 @@ def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":
     if reveal:
         return conditions(instance.layer(), family.tokens)
     if (model := family.model_secret()) is None:
-        return unmeasured(family.dim)
+        return CONDITIONS
     teacher = family.realize(model)
     layer = teacher if isinstance(teacher, MultiHeadAttention) else teacher.layer()
     return conditions(layer, family.tokens)

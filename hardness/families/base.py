@@ -24,7 +24,7 @@ Checks = list[tuple[str, bool, str]]
 UNSTATED = "Not stated"
 # What is known of the draws and labels of one class, which a class derived from it states anew or does not have.
 CLAIMS = (
-    *("heads_meaning", "linear", "heads_meant", "heads_shown", "log2_secrets"),
+    *("heads_meaning", "linear", "heads_shown", "log2_secrets"),
     *("model_secret", "concepts", "certificate", "certificate_shown", "verify"),
 )
 
@@ -128,10 +128,6 @@ class Family(ABC):
     def closed_value(self, teacher: Any) -> float:
         """Return what takes the place of `column_values` where z_0 = 0: C, the sum of the heads' coefficients."""
         return float(teacher.gate if isinstance(teacher, Gadget) else teacher.w[:, 0, 0].sum())
-
-    def heads_meant(self) -> str:
-        """Return what m is at these parameters."""
-        return self.heads_meaning
 
     def heads_shown(self, teacher: Any) -> int:
         """Return the number of heads as anybody may know it: where it follows from the secret, the largest of any."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets import modular
-from hardness.gadgets.coefficients import bits, informative, public_vectors
+from hardness.gadgets.coefficients import bits, informative, level_range, public_vectors
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -220,8 +220,7 @@ def span(w: Integers, q: int, p: int, heads: int | None, dot: bool) -> tuple[int
 
     None where they show it everywhere.
     """
-    up, down = int(w[w > 0].sum()), int(w[w < 0].sum())
-    low, high = (down - up, up - down) if dot else (down, up)
+    low, high = level_range("dot" if dot else "diag", w.tolist())
     cell = modular.cell(low, q, p)
     if heads is None or heads > modular.cell(high, q, p) - (cell + 1 - cell % p):
         return None

@@ -18,10 +18,6 @@ from hardness.io.fields import number, whole
 from hardness.tokens import Words
 
 MOST_DIM = 2**24  # a file of a few bytes may ask for it
-ONE_HEAD = (
-    "one head hides one of the dim - 1 coordinates, which as many queries find; take two heads or more, "
-    "or the family nondegenerate, whose layers may have one"
-)
 SEVERAL = {"sharp": sharp, "wide": wide}  # gadgets whose heads have a sharpness each
 
 
@@ -68,7 +64,12 @@ class Parity(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole("heads", self.heads, 2, why=ONE_HEAD if self.heads == 1 else "")
+        whole(
+            "heads",
+            self.heads,
+            2,
+            why="one head hides one of the dim - 1 coordinates, found by as many queries",
+        )
         hidden = bits(self.gadget, self.heads, self.balance)
         several = self.gadget in SEVERAL
         if self.bits is not None and not (several and 1 <= self.bits <= hidden):
@@ -94,12 +95,6 @@ class Parity(Family):
     @property
     def sets(self) -> ParityConcepts:
         return ParityConcepts(self.dim - 1, self.size)
-
-    def heads_meant(self) -> str:
-        """Return what m is; heads of several sharpnesses hide up to a number of coordinates."""
-        if self.gadget not in SEVERAL:
-            return self.heads_meaning
-        return f"{self.heads} heads hide up to {bits(self.gadget, self.heads, self.balance)} coordinates"
 
     def concepts(self) -> ParityConcepts | None:
         return None if self.bias else self.sets

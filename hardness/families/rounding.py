@@ -30,9 +30,6 @@ class Rounding(Family):
     truncates to the M consecutive level changes nearest the mean that start at level 0, None takes the fewest in whole
     turns of the levels for which every label is right; `noise` the standard deviation of the rounded Gaussian added to
     t; `exact` gives theorem 1.2's heads, one between every two levels that any secret can reach.
-
-    >>> Rounding(dim=9, modulus=17, levels=2, heads=2).steps(2).tolist()
-    [0, 1, 0]
     """
 
     dim: int = described("Features of a token, d; coordinate 0 is the gate.", 17)
@@ -140,12 +137,17 @@ class Rounding(Family):
             levels = self._levels()
             return gadget.exact(self.gadget, weights, levels, self._ideal(levels).tolist(), sharpness=8)
         low, high = gadget.level_range(self.gadget, weights)
-        first, heads = self._covering(low, high)
-        if self.heads is not None:
-            first = modular.nearest_changes((low + high) / 2, self.heads, self.modulus, self.levels)
-            heads = self.heads
-        changes = modular.change(first + np.arange(heads), self.modulus, self.levels)
-        return gadget.saturated(self.gadget, weights, changes - 0.5, self.steps(heads))
+        q, p, heads = self.modulus, self.levels, self.heads
+        if heads is not None:
+            first = modular.nearest_changes((low + high) / 2, heads, q, p)
+        else:
+            # From the change next above low or one below it, so that the cell of every level has its label. Whole turns
+            # of the levels, so that A = C = 0: other numbers would tell how many heads the secret takes.
+            cell = modular.cell(low, q, p)
+            first = cell + 1 - cell % p
+            heads = p * max(1, -(-(modular.cell(high, q, p) - first + 1) // p))
+        changes = modular.change(first + np.arange(heads), q, p)
+        return gadget.saturated(self.gadget, weights, changes - 0.5, np.arange(heads + 1) % p)
 
     def _levels(self) -> list[int]:
         """All levels of all secrets: A and C of the exact heads must not depend on the secret (theory 1.4)."""
@@ -153,21 +155,6 @@ class Rounding(Family):
 
     def _ideal(self, t: Any) -> NDArray[np.int64]:
         return np.asarray(modular.level(np.asarray(t), self.modulus, self.levels))
-
-    def steps(self, heads: int) -> NDArray[np.int64]:
-        """Levels 0, 1, …, p-1, 0, … on the cells of `heads` consecutive changes: a function of (p, M) alone."""
-        return np.arange(heads + 1) % self.levels
-
-    def _covering(self, low: int, high: int) -> tuple[int, int]:
-        """Return the first index, 1 mod p, and number, 0 mod p, of the fewest changes that are right on low..high.
-
-        The first lies at or below the change next above low, so that the cell of every level has its label. Whole turns
-        of the levels, so that A = C = 0: other numbers would tell how many heads the secret takes.
-        """
-        p, q = self.levels, self.modulus
-        cell = modular.cell(low, q, p)
-        first = cell + 1 - cell % p
-        return first, p * max(1, -(-(modular.cell(high, q, p) - first + 1) // p))
 
     def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the labels (n,) of diag, functions of the bits u; raise `InputError` for dot, which reads signs."""
@@ -186,7 +173,7 @@ class Rounding(Family):
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
         """Return what is proved of the teacher: its label error, and the exact mass of inputs with a wrong label."""
-        # Without `heads` they cover all levels, and each cell has its label (`_covering`).
+        # Without `heads` they cover all levels, and each cell has its label (`realize`).
         mass = 0 if self.exact or self.heads is None else self._error_mass(teacher)
         steps = "saturated steps (theory 1.4), exact level counts"
         return {
@@ -200,10 +187,11 @@ class Rounding(Family):
         }
 
     def _error_mass(self, teacher: Gadget) -> Fraction:
-        """The mass of inputs with a wrong label: of all levels that the secret takes."""
-        low, high = gadget.level_range(self.gadget, teacher.weights.tolist())
-        ideal = self._ideal(np.arange(low, high + 1)).astype(np.float64)
-        return gadget.error_mass(teacher, teacher.offset + ideal)
+        """P(label is wrong | z_0 != 0), exactly, of the levels that the secret takes."""
+        low, counts, bits = gadget.level_counts(self.gadget, teacher.weights.tolist())
+        t = np.arange(low, low + len(counts))
+        wrong = np.flatnonzero(teacher.value(t) != teacher.offset + self._ideal(t))
+        return Fraction(sum(counts[i] for i in wrong), 2**bits)
 
     def verify(self, teacher: Gadget, secret: Secret) -> Checks:
         """Check the certificate again: theorem 1.2 at every level, or how near saturated heads are to their cells."""

@@ -261,13 +261,6 @@ def saturation_error(gadget: Gadget) -> float:
     )
 
 
-def error_mass(gadget: Gadget, ideal: NDArray[np.float64]) -> Fraction:
-    """P(label != ideal label | z_0 != 0), exactly; `ideal` holds the label at every level of `level_range`."""
-    low, counts, bits = level_counts(gadget.kind, [int(w) for w in gadget.weights])
-    wrong = np.flatnonzero(gadget.value(np.arange(low, low + len(counts))) != ideal)
-    return Fraction(sum(counts[i] for i in wrong), 2**bits)
-
-
 def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
     """Return how many bits the parity has that this many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp, wide).
 

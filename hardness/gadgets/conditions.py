@@ -14,41 +14,38 @@ Array = NDArray[np.float64]
 
 
 class Condition(NamedTuple):
-    """One condition: the worst `value` over heads (None where there is none), the value `best` possible, what the
-    paper `needs` of it asymptotically, and which phase uses it.
+    """One condition: its name, the `best` value possible, what the paper `needs` of it asymptotically, which `phase`
+    uses it, and the worst `value` over heads, None where there is none.
     """
 
     name: str
-    value: float | None
     best: str
     needs: str
     phase: str
+    value: float | None = None
 
 
-CONDITIONS = (
-    ("heads over log(dim·tokens)", "small", "m at most logarithmic", "net"),
-    ("tokens over dim", "small", "at most 1", "sculpt"),
-    ("incoherence of theta", "0", "at most 1/poly(m, log d)", "sculpt: heads must agree rarely"),
-    ("stable rank of theta", "dim", "at least poly(m, k, log d)", "crude, sculpt"),
-    (
-        "diagonal of theta",
-        "0",
-        "trace² small against |theta|²",
-        "crude: no token attends to itself in its own way",
+CONDITIONS = [
+    Condition("heads over log(dim·tokens)", "small", "m at most logarithmic", "net"),
+    Condition("tokens over dim", "small", "at most 1", "sculpt"),
+    Condition("incoherence of theta", "0", "at most 1/poly(m, log d)", "sculpt: heads must agree rarely"),
+    Condition("stable rank of theta", "dim", "at least poly(m, k, log d)", "crude, sculpt"),
+    Condition("diagonal of theta", "0", "trace² small against |theta|²", "crude: no token attends to itself"),
+    Condition(
+        "heaviest column of theta", "1/dim", "a vanishing share of |theta|²", "sculpt: a limit theorem"
     ),
-    ("heaviest column of theta", "1/dim", "a vanishing share of |theta|²", "sculpt: a central limit theorem"),
-    ("distance of theta to a lattice", "0.25", "bounded away from 0", "sculpt: sums must not lie on a grid"),
-    ("ratio of norms of theta", "1", "at least 1/poly(log)", "sculpt, net"),
-    ("score spread tau", "about 1", "at most polylog", "refine: margins; sculpt"),
-    ("incoherence of w", "0", "at most 1 - small", "net: least squares for w"),
-    ("stable rank of w", "dim", "at least poly(m, k, log d)", "sculpt: rank test"),
-    ("ratio of norms of w", "1", "not too small", "net"),
-    ("sum of w", "about 1", "not vanishing (implicit)", "crude: there is nothing else to start from"),
-)
+    Condition("distance of theta to a lattice", "0.25", "bounded away from 0", "sculpt: sums on no grid"),
+    Condition("ratio of norms of theta", "1", "at least 1/poly(log)", "sculpt, net"),
+    Condition("score spread tau", "about 1", "at most polylog", "refine: margins; sculpt"),
+    Condition("incoherence of w", "0", "at most 1 - small", "net: least squares for w"),
+    Condition("stable rank of w", "dim", "at least poly(m, k, log d)", "sculpt: rank test"),
+    Condition("ratio of norms of w", "1", "not too small", "net"),
+    Condition("sum of w", "about 1", "not vanishing (implicit)", "crude: it starts from this alone"),
+]
 
 
 def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
-    """All non-degeneracy conditions of a layer on sequences of `tokens` tokens."""
+    """Return all non-degeneracy conditions of a layer on sequences of `tokens` tokens."""
     m, d, theta, w = layer.heads, layer.dim, layer.theta, layer.w
     with np.errstate(divide="ignore", invalid="ignore"):  # nan of too few heads, or of a zero matrix
         power, weight = _power(theta), np.sqrt(_power(w))
@@ -70,14 +67,8 @@ def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
         ]
     return [
         row._replace(value=float(value) if np.isfinite(value) else None)
-        for row, value in zip(unmeasured(d), values, strict=True)
+        for row, value in zip(CONDITIONS, values, strict=True)
     ]
-
-
-def unmeasured(dim: int) -> list[Condition]:
-    """The conditions of layers of dimension `dim`, their values left out."""
-    best = {"dim": f"{dim}", "1/dim": f"{1 / dim:.3g}"}
-    return [Condition(name, None, best.get(ideal, ideal), *rest) for name, ideal, *rest in CONDITIONS]
 
 
 def _power(matrices: Array) -> Array:

@@ -205,7 +205,7 @@ class Instance:
             "parameters": self.parameters,
             "tokens": self.family.tokens,
             "heads": self.heads,
-            "heads_meaning": self.family.heads_meant(),
+            "heads_meaning": self.family.heads_meaning,
             "hypothesis": self.family.hypothesis,
             "seed": self.seed,
             "seed_drawn": self.seed_drawn,

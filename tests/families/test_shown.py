@@ -51,4 +51,3 @@ def test_reveal_shows_what_tells_of_the_secret(tmp_path):
     assert all(row["value"] is None for row in hidden["conditions"])
     assert any(row["value"] is not None for row in open_["conditions"])
     assert open_["secret"] == {"w": instance.secret["w"].tolist()}
-    assert "more with --reveal" in run_command(f"inspect {tmp_path / 'f'}").out
