@@ -7,7 +7,7 @@ On two tokens x1, x2 write z = (x1 - x2)/2 and u_j = |z_j|. Coordinate 0 is the 
 
 with integer weights w, w_0 = 0, and W_i = c_i E_00 in both. On z_0 != 0 row a of the output is x_a[0] G(level) in
 column 0, with the same G(t) = Σ_i c_i tanh(β (t - b_i)/2) for both rows; on z_0 = 0 it is x_a[0] C, C = Σ_i c_i.
-The thresholds b_i cut the integers into m + 1 cells, and G is made constant on each: G = values[cell].
+`cuts` part the integers into cells, and G is made constant on each: G = values[cell].
 """
 
 from collections.abc import Sequence
@@ -37,9 +37,9 @@ SAFE_PRIME = 2**61 - 2373  # (p - 1)/2 is prime too, so no power of r repeats be
 class Gadget:
     """m heads whose output is a function of the level: the closed form, and the layer that realizes it.
 
-    `weights` (d,) int64 with weights[0] = 0; `thresholds` b (m,) ascending half-integers; `coefficients` c (m,);
-    `beta` > 0; `values` (m + 1,): the label A + g on each cell; `offset` A and `gate` C, the parts of the label
-    shape that carry no information on w.
+    `weights` (d,) int64 with weights[0] = 0; `thresholds` b, `coefficients` c and `betas` β > 0 of the heads, (m,);
+    `cuts` (cells - 1,): ascending half-integers; `values` (cells,): the label A + g on each cell; `offset` A and `gate`
+    C, the parts of the label shape that carry no information on w.
 
     >>> gadget = exact("diag", [0, 1, 1], levels=[0, 1, 2], targets=[1, -1, 1], sharpness=8)
     >>> gadget.heads, gadget.coefficients.round(3).tolist(), gadget.values.round(3).tolist()
@@ -50,7 +50,8 @@ class Gadget:
     weights: NDArray[np.int64]
     thresholds: NDArray[np.float64]
     coefficients: NDArray[np.float64]
-    beta: float
+    betas: NDArray[np.float64]
+    cuts: NDArray[np.float64]
     values: NDArray[np.float64]
     offset: float
     gate: float
@@ -66,6 +67,11 @@ class Gadget:
     @property
     def dim(self) -> int:
         return len(self.weights)
+
+    @property
+    def beta(self) -> float:
+        """The largest β."""
+        return float(self.betas.max())
 
     def levels(self, words: Words) -> NDArray[np.int64]:
         """Level of packed token pairs (n, 2, words), shape (n,); meaningful where z_0 != 0."""
@@ -88,17 +94,13 @@ class Gadget:
         values = np.where(digits < magnitude, 1, -1) << digits
         return pack(1 - 2 * (self.weights >> digits[:, None] & 1)), values
 
-    def steepness(self) -> NDArray[np.float64]:
-        """β of each head, (m,)."""
-        return np.full(len(self.thresholds), self.beta)
-
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return G(level) = A + g(level) of integer levels (n,), from the table: no softmax, no rounding."""
-        low, high = floor(self.thresholds[0]), ceil(self.thresholds[-1])
+        low, high = floor(self.cuts[0]), ceil(self.cuts[-1])
         if high - low > levels.size:
-            return self.values[np.searchsorted(self.thresholds, levels)]
-        table = self.values[np.searchsorted(self.thresholds, np.arange(low, high + 1))]
-        # A level beyond the outer thresholds has the label of the level next to them.
+            return self.values[np.searchsorted(self.cuts, levels)]
+        table = self.values[np.searchsorted(self.cuts, np.arange(low, high + 1))]
+        # A level beyond the outer cuts has the label of the level next to them.
         return np.asarray(np.take(table, levels - low, mode="clip"))
 
     def place(self, words: Words, value: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -108,10 +110,7 @@ class Gadget:
         return Y
 
     def labels(self, words: Words) -> NDArray[np.float64]:
-        """F(X) of packed token pairs (n, 2, words) by the closed form, (n, 2, d).
-
-        Learners and oracles see these labels and never the softmax's: its last bits leak w (theory, pitfall 5).
-        """
+        """F(X) (n, 2, d) of packed token pairs (n, 2, words) by the closed form: the softmax's last bits leak w."""
         return self.place(words, self.value(self.levels(words)))
 
     def __call__(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -123,7 +122,7 @@ class Gadget:
         shape = (len(self.thresholds), self.dim, self.dim)
         require_memory(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
-        half = self.steepness()[:, None] / 2
+        half = self.betas[:, None] / 2
         rows = np.zeros(self.dim, np.int64) if self.kind == "dot" else np.arange(self.dim)
         theta[:, rows, np.arange(self.dim)] = half * self.weights
         theta[:, 0, 0] -= half[:, 0] * self.thresholds
@@ -168,16 +167,15 @@ def exact(
         with mpmath.workprec(256):
             c, A = coefficients(*_nodes(targets, mpmath.mpf(sharpness)))
             value, C = [A + g for g in targets], mpmath.chop(sum(c), 1e-60)
-    return Gadget(
-        kind=kind,
-        weights=np.array(weights, dtype=np.int64),
-        thresholds=np.array(levels[1:]) - 0.5,
-        coefficients=np.array([float(x) for x in c]),
-        beta=2 * float(np.log(sharpness)),
-        values=np.array([float(x) for x in value]),
-        offset=float(A),
-        gate=float(C),
-    )
+    thresholds = np.array(levels[1:]) - 0.5
+    betas = np.full(len(thresholds), 2 * float(np.log(sharpness)))
+    return gadget(kind, weights, (thresholds, c, betas, thresholds, value), A, C)
+
+
+def gadget(kind: ParityKind, weights: Sequence[int], numbers: Sequence[Any], A: Any, C: Any) -> Gadget:
+    """Return a gadget, its `numbers` (thresholds, coefficients, betas, cuts, values) of any type, rounded once."""
+    b, c, betas, cuts, values = (np.array(each, dtype=np.float64) for each in numbers)
+    return Gadget(kind, np.array(weights, dtype=np.int64), b, c, betas, cuts, values, float(A), float(C))
 
 
 def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
@@ -216,16 +214,8 @@ def saturated(
     c = np.diff(steps) / 2
     C = float(c.sum())
     A = 0.0 - C - float(steps[0])  # never -0.0: two spellings of one offset
-    return Gadget(
-        kind=kind,
-        weights=np.array(weights, dtype=np.int64),
-        thresholds=thresholds,
-        coefficients=c,
-        beta=SATURATED_BETA,
-        values=A + steps.astype(np.float64),
-        offset=A,
-        gate=C,
-    )
+    numbers = thresholds, c, np.full(len(c), SATURATED_BETA), thresholds, A + steps
+    return gadget(kind, weights, numbers, A, C)
 
 
 def gated(words: Words, value: NDArray[np.float64], closed: float) -> NDArray[np.float64]:

@@ -12,17 +12,15 @@ s = m + q - 1 bits: q = m is all at one threshold, q = 1 is one head a bit. Fewe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.gadgets.coefficients import Gadget, ParityKind
+from hardness.gadgets.coefficients import Gadget, ParityKind, gadget
 
 METHOD = "theorem 1.5, exact over Q"
 STEEP = 64  # r of the pairs: their coefficients are within 4 % of those of steps
@@ -43,24 +41,6 @@ SHARPNESSES: dict[int, str] = {
     11: "47/46 16/15 10/9 13/11 9/7 7/5 5/3 7/3 4 10 4096",
     12: "58/57 19/18 23/21 8/7 17/14 13/10 13/9 12/7 5/2 13/3 11 4096",
 }
-
-
-@dataclass(frozen=True, repr=False)
-class Sharp(Gadget):
-    """Heads of one direction with a sharpness each, and their parity: `values` (s + 1,) holds (-1)^t at level t.
-
-    `thresholds` (m,) need not ascend, and `betas` (m,) are the heads' β; `beta` is the largest of them.
-    """
-
-    betas: NDArray[np.float64]
-
-    def steepness(self) -> NDArray[np.float64]:
-        """β of each head, (m,)."""
-        return self.betas
-
-    def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """G(level) of levels 0..s, from the table: no softmax, no rounding."""
-        return self.values[levels]
 
 
 class Heads(NamedTuple):
@@ -145,25 +125,17 @@ def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
     return rest == 0, f"theorem 1.5 at {size + 1} levels, residual {rest} over Q"
 
 
-def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
+def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
     """Heads whose label is exactly (-1)^t at the level t of `weights`, 0s and 1s: the parity of as many bits.
 
     The rationals of `rational`, rounded once. Raises `InputError` as it does.
     """
     r, doubled, c = rational(heads, sum(weights), balance)
-    return made("sharp", weights, np.array(doubled) / 2, [2 * log(x) for x in r], c, sum(c))
+    return parity("sharp", weights, np.array(doubled) / 2, c, [2 * log(x) for x in r], sum(c))
 
 
-def made(kind: ParityKind, weights: Sequence[int], thresholds: Any, betas: Any, c: Any, gate: Any) -> Sharp:
-    """Return the gadget of exact heads, rounded once: (-1)^t at the level t of `weights`."""
-    return Sharp(
-        kind=kind,
-        weights=np.array(weights, dtype=np.int64),
-        thresholds=thresholds,
-        coefficients=np.array([float(x) for x in c]),
-        beta=max(betas),
-        values=np.where(np.arange(sum(weights) + 1) % 2, -1.0, 1.0),
-        offset=0.0,
-        gate=float(gate),
-        betas=np.array(betas),
-    )
+def parity(kind: ParityKind, weights: Sequence[int], thresholds: Any, c: Any, betas: Any, C: Any) -> Gadget:
+    """Return the gadget of heads that are (-1)^t at the level t of `weights`, 0s and 1s."""
+    levels = range(sum(weights) + 1)
+    cuts, values = [t - 0.5 for t in levels[1:]], [(-1) ** t for t in levels]
+    return gadget(kind, weights, (thresholds, c, betas, cuts, values), 0, C)

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from hardness.errors import InputError
-from hardness.gadgets.sharp import MOST_HEADS, STEEP, Sharp, made
+from hardness.gadgets.coefficients import Gadget
+from hardness.gadgets.sharp import MOST_HEADS, STEEP, parity
 
 METHOD = "theorem 1.5, Krawczyk's test in interval arithmetic"
 DIGITS = 100
@@ -141,7 +142,7 @@ def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
     return certified(heads - balance), f"theorem 1.5 at {size + 1} levels: {detail}"
 
 
-def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
+def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
     """Return heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: those of `solution`, rounded once.
 
     Raises `InputError` for more heads than layers are made of.
@@ -164,4 +165,4 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
     if balance:
         placed.append((0.0, 0.0, -gate))
     b, betas, c = zip(*sorted(placed), strict=True)
-    return made("wide", weights, m - 0.5 + np.array(b), betas, c, 0.0 if balance else gate)
+    return parity("wide", weights, m - 0.5 + np.array(b), c, betas, 0.0 if balance else gate)
