@@ -17,45 +17,17 @@ from hardness.cli.common import (
     emit_registered,
     family_names,
     group,
+    option,
     talk,
     with_options,
 )
 from hardness.cli.learn import Set, settings
 from hardness.errors import InputError
 
-Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
-SomeTolerance = Annotated[float | None, typer.Option(help="STAT(T); in (0, 1].")]
-Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`, or module:function.")]
-OracleMode = Annotated[
-    str, typer.Option("--oracle", help="window, null, sampled, noisy, exact or module:Class.")
-]
-MessageBits = Annotated[int, typer.Option(min=1, help="Bits that a learner keeps of an example.")]
-Noise = Annotated[
-    float | None, typer.Option(help="Noise on clipped gradients: KAPPA x norm/sqrt(batch) an entry.")
-]
-Success = Annotated[
-    float, typer.Option(help="Probability with which a learner of examples names the set; in (0, 1].")
-]
-MaxQueries = Annotated[int | None, typer.Option(min=0, help="Stop after this many queries.")]
-All = Annotated[bool, typer.Option("--all", help="Every bound, those of other authors and models too.")]
-Independent = Annotated[int | None, typer.Option(min=1, help="K: this many affinely independent parities.")]
-Seconds = Annotated[float, typer.Option(min=0, help="Search for so long; then a bracket.")]
-Kind = Annotated[Literal["transcript", "bound", "value"], typer.Option(help="What is certified.")]
-Asked = Annotated[str | None, typer.Option("--strategy", help="Of a transcript; sign-batch if absent.")]
-Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
-
-Heads = Annotated[
-    int, typer.Option(help="Hidden bits: this many heads hide them. Of the learner: --set heads=W.")
-]
-Answers = Annotated[
-    Literal["null", "window", "sampled", "noisy"],
-    typer.Option("--oracle", help="null: coins within T, exact above; window: all sets possible at first."),
-]
-Averaged = Annotated[
-    Literal["noisy", "sampled"],
-    typer.Option("--oracle", help="noisy: uniform noise within T; sampled: fresh examples."),
-]
-Steps = Annotated[int, typer.Option(min=0, help="Stop after this many steps.")]
+Tolerance = Annotated[float, option("STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
+SomeTolerance = Annotated[float | None, option("STAT(T); in (0, 1].")]
+MaxQueries = Annotated[int | None, option("Stop after this many queries.", min=0)]
+All = Annotated[bool, option("Every bound, those of other authors and models too.", "--all")]
 
 CERTIFICATE_SECONDS = 600.0  # for an exact value
 UNIDENTIFIABLE = "nothing is identifiable at this tolerance: no query loses a concept (theory 2.7, 2.8)"
@@ -69,8 +41,6 @@ EXAMPLES = {
     "certify": "parity --dim 5 --heads 2 --tolerance 0.15 --kind value --out value.json",
     "learn": "parity --dim 10 --heads 3 --tolerance 0.02 --set rate=0.1",
 }
-
-app = group("Statistical queries: bounds and games.", f"sq bounds {EXAMPLES['bounds']}")
 
 
 class Classes(TyperGroup):
@@ -93,18 +63,18 @@ def on_class(verb: str, path: str) -> Any:
     from hardness.sq.game import without_concepts
 
     kind, run = registry.get("family", path), RUNS.get(f"{verb} {path}", RUNS[verb])
-    if issubclass(kind, Family) and kind.concepts is Family.concepts:
-        raise without_concepts(kind)
     if issubclass(kind, Family):
+        if kind.concepts is Family.concepts:
+            raise without_concepts(kind)
         made: Any = command(f"sq {verb}", path, run)
     elif issubclass(kind, ListedConcepts):
         options = [
             p.replace(annotation=Annotated[p.annotation, typer.Option()], kind=p.KEYWORD_ONLY)
             for p in signature(kind, eval_str=True).parameters.values()
         ]
-        group = typer.Typer(add_completion=False)
-        group.command(path)(with_options(options, kind, run))
-        made = typer.main.get_command(group)
+        alone = typer.Typer(add_completion=False)
+        alone.command(path)(with_options(options, kind, run))
+        made = typer.main.get_command(alone)
     else:
         raise InputError(f"{path} is neither a family nor a class derived from hardness.ListedConcepts")
     made.help, made.epilog = run.__doc__, f"Example: hardness sq {verb} {EXAMPLES[verb]}"
@@ -112,13 +82,13 @@ def on_class(verb: str, path: str) -> Any:
 
 
 def strategies(as_json: Json = False) -> None:
-    """List the strategies of `sq play`: name and what it asks, those of rounding too.
+    """List the strategies of `sq play`: name and what it asks.
 
     Example: hardness strategies
     """
-    from hardness.sq.strategies import NAMES
+    from hardness.sq.strategies import STRATEGIES
 
-    emit_registered("strategy", "strategies", as_json, NAMES)
+    emit_registered("strategy", "strategies", as_json, STRATEGIES["parity"])
 
 
 def bounds(concepts: Any, tolerance: Tolerance, every: All = False, as_json: Json = False) -> None:
@@ -136,9 +106,13 @@ def bounds(concepts: Any, tolerance: Tolerance, every: All = False, as_json: Jso
 def parity_bounds(
     family: Any,
     tolerance: SomeTolerance = None,
-    message_bits: MessageBits = 1,
-    noise: Noise = None,
-    success: Success = 0.9,
+    message_bits: Annotated[int, option("Bits that a learner keeps of an example.", min=1)] = 1,
+    noise: Annotated[
+        float | None, option("Noise on clipped gradients: KAPPA x norm/sqrt(batch) an entry.")
+    ] = None,
+    success: Annotated[
+        float, option("Probability with which a learner of examples names the set; in (0, 1].")
+    ] = 0.9,
     every: All = False,
     as_json: Json = False,
 ) -> None:
@@ -189,18 +163,12 @@ def _text(name: str, value: Any) -> str:
 
 def value(
     context: typer.Context,
-    independent: Independent = None,
+    independent: Annotated[int | None, option("K: so many affinely independent parities.", min=1)] = None,
     tolerance: SomeTolerance = None,
     as_json: Json = False,
 ) -> None:
-    """V, the least number of queries that surely identify, whatever a valid oracle answers: exact (theory 2.7).
-
-    Example: hardness sq value --independent 40 --tolerance 0.05
-    """
+    """V, the least number of queries that surely identify, whatever a valid oracle answers: exact (theory 2.7)."""
     if context.invoked_subcommand is not None:
-        return
-    if independent is None and tolerance is None:
-        print(context.get_help())
         return
     if independent is None or tolerance is None:
         raise InputError(
@@ -216,7 +184,12 @@ def value(
         emit(as_json, {"value": None, "identifiable": False}, [UNIDENTIFIABLE])
 
 
-def value_of_class(family: Any, tolerance: Tolerance, seconds: Seconds = 60.0, as_json: Json = False) -> None:
+def value_of_class(
+    family: Any,
+    tolerance: Tolerance,
+    seconds: Annotated[float, option("Search for so long; then a bracket.", min=0)] = 60.0,
+    as_json: Json = False,
+) -> None:
     """V of a small class of hidden parities by exact search; of a larger one, or out of time, a bracket."""
     from hardness.exact.small_games import value as bracket
     from hardness.sq.bounds.floors import check_tolerance, identifiable
@@ -226,18 +199,18 @@ def value_of_class(family: Any, tolerance: Tolerance, seconds: Seconds = 60.0, a
     if not identifiable(concepts.size, check_tolerance(tolerance)):
         emit(as_json, {"value": None, "identifiable": False}, [UNIDENTIFIABLE])
         return
-    game = bracket(concepts, tolerance, seconds)
-    status = "bracket" if game.exact is None else "exact"
-    fields = {"value": game.exact, "lower": game.lower, "upper": game.upper, "status": status}
-    between = f"from {game.lower:,} to {game.upper:,} ({status})"
+    lower, upper = bracket(concepts, tolerance, seconds)
+    exact, status = (lower, "exact") if lower == upper else (None, "bracket")
+    fields = {"value": exact, "lower": lower, "upper": upper, "status": status}
+    between = f"from {lower:,} to {upper:,} ({status})"
     emit(as_json, fields, [f"V of the {concepts.label}, {concepts.size:,} sets: {between}"])
 
 
 def play(
     concepts: Any,
     tolerance: Tolerance,
-    strategy: Strategy,
-    oracle: OracleMode = "window",
+    strategy: Annotated[str, option("A name of `hardness strategies`, or module:function.")],
+    oracle: Annotated[str, option("window, null, sampled, noisy, exact or module:Class.")] = "window",
     seed: Seed = None,
     max_queries: MaxQueries = None,
     as_json: Json = False,
@@ -246,17 +219,22 @@ def play(
     from hardness.sq.game import play as play_game
 
     seed = randbits(128) if seed is None else seed
-    result = play_game(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries)
-    fields = {name: value for name, value in (vars(result) | {"seed": seed}).items() if value is not None}
+    _emit_ended(
+        play_game(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries), seed, as_json
+    )
+
+
+def _emit_ended(ended: Any, seed: int, as_json: bool) -> None:
+    fields = {name: value for name, value in vars(ended).items() if value is not None} | {"seed": seed}
     emit(as_json, fields, [f"{name:18} {value}" for name, value in fields.items()])
 
 
 def certify(
     family: Any,
     tolerance: Tolerance,
-    kind: Kind,
-    out: Out,
-    strategy: Asked = None,
+    kind: Annotated[Literal["transcript", "bound", "value"], option("What is certified.")],
+    out: Annotated[Path, option("File to write; missing folders are made.")],
+    strategy: Annotated[str | None, option("Of a transcript; sign-batch if absent.")] = None,
     seed: Seed = None,
     max_queries: MaxQueries = None,
     as_json: Json = False,
@@ -287,13 +265,16 @@ def certify(
 
 
 def learn_parity(
-    dim: Annotated[int, typer.Option(help="Features of a token, d, up to 18; one of them is the gate.")],
-    heads: Heads,
+    dim: Annotated[int, option("Features of a token, d, up to 18; one of them is the gate.")],
+    heads: Annotated[int, option("Hidden bits: this many heads hide them. Of the learner: --set heads=W.")],
     tolerance: Tolerance,
-    oracle: Answers = "null",
+    oracle: Annotated[
+        Literal["null", "window", "sampled", "noisy"],
+        option("null: coins within T, exact above; window: all sets possible at first."),
+    ] = "null",
     seed: Seed = None,
     queries: MaxQueries = None,
-    steps: Steps = 1500,
+    steps: Annotated[int, option("Stop after this many steps.", min=0)] = 1500,
     options: Set = None,
     as_json: Json = False,
 ) -> None:
@@ -311,17 +292,18 @@ def learn_parity(
     student = make(Solver("learner", "diagonal", settings(options or ())), seed % 2**32)
     sets = Parity(dim, heads).sets
     ended = descend(student.descend, sets, oracle, tolerance, seed=seed, steps=steps, max_queries=queries)
-    fields = {name: value for name, value in vars(ended).items() if value is not None} | {"seed": seed}
-    emit(as_json, fields, [f"{name:18} {value}" for name, value in fields.items()])
+    _emit_ended(ended, seed, as_json)
 
 
 def learn_nondegenerate(
-    dim: Annotated[int, typer.Option(help="Features of a token, d.")],
-    heads: Annotated[int, typer.Option(help="m.")],
+    dim: Annotated[int, option("Features of a token, d.")],
+    heads: Annotated[int, option("m.")],
     tolerance: Tolerance,
-    tokens: Annotated[int, typer.Option(help="k, from 2 to d.")] = 2,
-    learner: Annotated[str, typer.Option(help="One that learns by averages.")] = "provable",
-    oracle: Averaged = "noisy",
+    tokens: Annotated[int, option("k, from 2 to d.")] = 2,
+    learner: Annotated[str, option("One that learns by averages.")] = "provable",
+    oracle: Annotated[
+        Literal["noisy", "sampled"], option("noisy: uniform noise within T; sampled: fresh examples.")
+    ] = "noisy",
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -356,9 +338,12 @@ RUNS: dict[str, Callable[..., None]] = {
 
 
 def register(parent: typer.Typer) -> None:
+    app = group("Statistical queries: bounds and games.", f"sq bounds {EXAMPLES['bounds']}")
     for verb, run in (("bounds", bounds), ("play", play), ("certify", certify)):
         app.add_typer(group(f"{run.__doc__}", f"sq {verb} {EXAMPLES[verb]}", cls=Classes), name=verb)
-    app.add_typer(typer.Typer(cls=Classes, callback=value, invoke_without_command=True), name="value")
+    exact = {"cls": Classes, "callback": value, "invoke_without_command": True}
+    example = "sq value --independent 40 --tolerance 0.05"
+    app.add_typer(group(f"{value.__doc__}", example, **exact), name="value")
     learn = group("What learners reach by the answers of an oracle.", f"sq learn {EXAMPLES['learn']}")
     learn.command("parity")(learn_parity)
     learn.command("nondegenerate")(learn_nondegenerate)

@@ -58,10 +58,10 @@ def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, nam
     if not here:
         raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
     if kind == "strategy":
-        from hardness.sq.strategies import NAMES as known
+        from hardness.sq.strategies import STRATEGIES
 
-        if name not in known:
-            registry.get(kind, name, known)
+        if name not in STRATEGIES["parity"]:
+            registry.get(kind, name, STRATEGIES["parity"])
     whole = kind == "learner" and not is_streamed(name)  # a name that is no learner's is said here
     if kind == "learner" and study.user_learner_tasks is not None:
         return study.user_learner_tasks(quick, name)

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
-from hardness.exact.independent import independent_lost
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.bounds.batches import batch_size
+from hardness.sq.bounds.batches import batch_size, independent_lost
 from hardness.sq.bounds.floors import decimal
 from hardness.sq.queries import Masks, Query, Table, Values
 from hardness.sq.strategies import (

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.exact.affine_types import characters, coordinates
-from hardness.exact.independent import end_game, independent_lost
+from hardness.exact.independent import end_game
 from hardness.exact.small_games import SmallGames
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.bits import ONE, compiled, random_word
+from hardness.sq.bounds.batches import independent_lost
 from hardness.sq.bounds.floors import IDENTIFIABLE, decimal, most_lost
 from hardness.sq.queries import Masks, SpanFunction, Values
 from hardness.sq.strategies import Steps, batch, sign_batch

@@ -7,45 +7,34 @@ E|sum_r lambda_r D_r|/2.
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import comb, exp, lcm, pi, prod, sqrt
+from math import comb, lcm, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.sq.bounds.floors import chains_fit, decimal, identifying, last
+from hardness.sq.bounds.batches import independent_apart, independent_lost
+from hardness.sq.bounds.floors import chains_fit, decimal
 
 DENOMINATORS = (64, 5040, 2**40)  # that rounded programs are tried with
 MOST_STATES = 120_000  # of a linear program
+
+
+Rationals = tuple[Fraction, ...]
 
 
 class Undecided(ArithmeticError):
     """Rounded to rationals, neither side of the program proves its answer."""
 
 
-@dataclass(frozen=True)
-class Separation:
-    """The answer, with its proof in rationals: `query` b' (C,) if the forms come apart, else `weights` lambda (R,).
-
-    `gap` is what is proved: the query's least mean (above the number asked for) or E|sum lambda D|/2 (at most it).
-    """
-
-    gap: Fraction
-    query: tuple[Fraction, ...] | None = None
-    weights: tuple[Fraction, ...] | None = None
-
-    @property
-    def possible(self) -> bool:
-        return self.query is not None
-
-
-def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separation:
-    """Decide whether b' in [-1/2, 1/2] has E[b' D_r] > gap for all r, strictly, as windows are closed.
+def separate(
+    forms: NDArray[Any], chances: NDArray[Any], gap: Fraction
+) -> tuple[Rationals, None] | tuple[None, Rationals]:
+    """Return a query b' in [-1/2, 1/2] (C,) with E[b' D_r] > gap for all r, strictly, or weights that exclude it (R,).
 
     `forms` (R, C) and `chances` (C,) hold Python integers or Fractions (object arrays; integer arrays also do);
     chances need not sum to 1. The program is solved in floating point, its primal and dual solutions are rounded to
@@ -60,11 +49,11 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separ
         lambdas, parts = _integers(np.array(weights, object))
         above = Fraction(int(np.abs(lambdas @ whole) @ counts), parts) * unit
         if above <= gap:
-            return Separation(above, weights=weights)
+            return None, weights
         values = np.array([round(x) for x in (b * 2 * denominator).tolist()], object)
         below = Fraction(min((whole * counts) @ values), denominator) * unit
         if below > gap:
-            return Separation(below, query=tuple(Fraction(x, 2 * denominator) for x in values))
+            return tuple(Fraction(x, 2 * denominator) for x in values), None
     raise Undecided(
         f"a gap of {float(gap)} is neither reached nor excluded: at least {below}, at most {above}"
     )
@@ -107,28 +96,6 @@ def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[ND
     return np.clip(program.x[:-1] / chances, -0.5, 0.5), np.maximum(-program.ineqlin.marginals, 0)
 
 
-def independent_apart(e: int) -> Fraction:
-    """Return T_ind(e) = C(2e, e)/2^(2e+1): below it a query loses e of 2e or more independent parities (theorem A).
-
-    >>> [str(independent_apart(e)) for e in (1, 2, 3, 4)]
-    ['1/4', '3/16', '5/32', '35/256']
-    """
-    return Fraction(comb(2 * e, e), 2 ** (2 * e + 1))
-
-
-def independent_lost(tolerance: float | Fraction) -> int:
-    """Return E = max{e: T_ind(e) > tau}, the most a query loses of 2E or more independent parities (theorem A)."""
-    tau = identifying(tolerance)
-    # Beyond e = 2000 by Stirling's series, whose next term is below 1e-17; neighbours differ by 1/(2e).
-    return last(
-        lambda e: (
-            independent_apart(e) > tau
-            if e <= 2000
-            else exp(-1 / (8 * e) + 1 / (192 * e**3)) / (2 * sqrt(pi * e)) > float(tau)
-        )
-    )
-
-
 def independent_value(concepts: int, tolerance: float | Fraction) -> int:
     """Return V of this many affinely independent parities: theorem A, and a symmetric linear program at the end.
 
@@ -152,14 +119,12 @@ def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
     target, reached = most if largest is None else min(most, largest), [1]
     while (kept := reached[-1]) < target:
         worse = range(kept + 1, target + 1)
-        reached.append(
-            kept + bisect_left(worse, True, key=lambda k: not independent_separation(k, kept, tau).possible)
-        )
+        reached.append(kept + bisect_left(worse, True, key=lambda k: not separable(k, kept, tau)))
     return tuple(reached)
 
 
 @cache
-def independent_separation(concepts: int, kept: int, tau: Fraction) -> Separation:
+def separable(concepts: int, kept: int, tau: Fraction) -> bool:
     """Decide with proof whether a query on independent parities leaves no answer with more than `kept` of them.
 
     Sorted means must satisfy a_(j+w) - a_(j) > 2 tau. Independent characters are independent fair signs, so the class
@@ -169,18 +134,12 @@ def independent_separation(concepts: int, kept: int, tau: Fraction) -> Separatio
     characters of each level only. Raises `InputError` where these take too many values.
     """
     if kept * 2 >= concepts:
-        e = concepts - kept
-        possible = independent_apart(e) > tau
-        gap = 2 * independent_apart(e)
-        return Separation(gap, query=()) if possible else Separation(gap, weights=(Fraction(1, e),) * e)
-    if not chains_fit(concepts, kept, tau):
-        return Separation(2 * tau, weights=())
-    forms, chances = _levels(concepts, kept)
-    return separate(forms, chances, 2 * tau)
+        return independent_apart(concepts - kept) > tau
+    return chains_fit(concepts, kept, tau) and separate(*_levels(concepts, kept), 2 * tau)[0] is not None
 
 
 def _levels(concepts: int, kept: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the gaps (gaps, states) of the levels of |a|, and the states' chances, of `independent_separation`."""
+    """Return the gaps (gaps, states) of the levels of |a|, and the states' chances, of `separable`."""
     length, longer = divmod(concepts, kept)
     chains = [
         (size, number)

@@ -29,7 +29,6 @@ from hardness.sq.bounds.floors import decimal, exact_floor
 Pair = tuple[int, int]
 Concepts = tuple[int, ...]
 MOST_CONCEPTS = 11
-GUESSES = 10
 
 
 class OutOfTime(Exception):
@@ -114,7 +113,7 @@ class SmallGames:
         if len(concepts) > MOST_CONCEPTS:
             raise InputError(f"branch and bound is for at most {MOST_CONCEPTS} concepts, got {len(concepts)}")
         decision = _Decision(self, tuple(concepts), queries)
-        return decision.guessed() or decision.search([]) or tuple(decision.leaves)
+        return decision.search([]) or tuple(decision.leaves)
 
     def query(self, concepts: Sequence[int]) -> Ask:
         """Return the first query of a best strategy."""
@@ -123,35 +122,22 @@ class SmallGames:
         return ask
 
 
-@dataclass(frozen=True)
-class Value:
-    """Proved bounds of V of a class: lower <= V <= upper."""
-
-    lower: int
-    upper: int
-
-    @property
-    def exact(self) -> int | None:
-        return self.lower if self.lower == self.upper else None
-
-
-def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float = 60.0) -> Value:
-    """Return V of a class of parities, or a bracket: theorem B's floor and what independent subsets surely give.
+def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float = 60.0) -> tuple[int, int]:
+    """Return proved bounds of V of a class of parities, from below and above; equal where V is known.
 
     Classes that are affinely independent (s = 1, n - 1, n) are theorem A's; up to 11 sets are searched, for at most so
-    many seconds. Raises `InputError` at tolerance 1/4 and above (for more than one set).
+    many seconds; else theorem B's floor and what any sets surely give. Raises `InputError` at tolerance 1/4 and above
+    (for more than one set).
     """
     size, tau = concepts.size, decimal(tolerance)
     if concepts.s in (1, concepts.n - 1, concepts.n):
-        here = independent_value(size, tau)
-        return Value(here, here)
-    bracket = Value(exact_floor(size, tau), certain_queries(size, tau))
-    if size <= MOST_CONCEPTS and bracket.exact is None:
-        games = SmallGames(tau, perf_counter() + seconds)
+        return (independent_value(size, tau),) * 2
+    floor, enough = exact_floor(size, tau), certain_queries(size, tau)
+    if size <= MOST_CONCEPTS and floor < enough:
         with suppress(OutOfTime):
-            here = games.value(concepts.masks().tolist())
-            return Value(here, here)
-    return bracket
+            games = SmallGames(tau, perf_counter() + seconds)
+            return (games.value(concepts.masks().tolist()),) * 2
+    return floor, enough
 
 
 class _Decision:
@@ -163,22 +149,6 @@ class _Decision:
         self.signs = characters(points, len(self.generators))
         self.maps = symmetries(points) if games.symmetric else []
         self.leaves: list[Leaf] = []
-
-    def guessed(self) -> Ask | None:
-        """Return a winning query by luck: drive apart what a random order demands, take its own order, and so on."""
-        rng = np.random.default_rng(0)
-        for _ in range(GUESSES):
-            order: list[int] = rng.permutation(len(self.concepts)).tolist()
-            tried: list[list[int]] = []
-            while order not in tried:
-                tried.append(order)
-                ask = self._query(self._demanded(order))[0]
-                if ask is None:
-                    break
-                if self._wins(ask):
-                    return ask
-                order = ask.order()
-        return None
 
     def search(self, beginning: list[int]) -> Ask | None:
         """Return a winning query with this beginning, or None once leaves exclude it."""
@@ -219,10 +189,10 @@ class _Decision:
         if pairs:
             forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])
             columns, chances, places = folded(forms)
-            separation = separate(columns, chances, 2 * self.games.tau)
-            if separation.weights is not None:
-                return None, separation.weights
-            b = np.array(separation.query, object)[np.abs(places) - 1] * np.sign(places)
+            query, weights = separate(columns, chances, 2 * self.games.tau)
+            if query is None:
+                return None, weights or ()
+            b = np.array(query, object)[np.abs(places) - 1] * np.sign(places)
         scale = lcm(*(Fraction(x).denominator for x in b))
         sums = self.signs.astype(object) @ np.array([int(x * scale) for x in b], object)
         means = tuple(Fraction(int(m), scale * len(b)) for m in sums)

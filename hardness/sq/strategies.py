@@ -287,4 +287,3 @@ STRATEGIES: dict[str, dict[str, Strategy]] = {
     "rounding": {"characters": characters, "random": random_order, "sign-batch": vote_batch},
     "listed": {"characters": characters, "random": random_order, "sign-batch": vote_batch},
 }
-NAMES = STRATEGIES["parity"]  # what is built in

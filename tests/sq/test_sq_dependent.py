@@ -18,8 +18,8 @@ from hardness.exact.dependent import (
     cut_sum,
     dependent_losses,
 )
-from hardness.exact.independent import independent_lost
 from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.batches import independent_lost
 from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.game import play
 from hardness.sq.queries import Table

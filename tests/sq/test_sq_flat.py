@@ -7,8 +7,9 @@ import pytest
 
 from hardness.errors import InputError
 from hardness.exact.flat import UNIT, layer_signs, templates
-from hardness.exact.independent import independent_apart, independent_value
+from hardness.exact.independent import independent_value
 from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.batches import independent_apart
 from hardness.sq.bounds.floors import exact_floor, max_separation
 from hardness.sq.game import play
 

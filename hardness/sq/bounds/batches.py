@@ -1,15 +1,35 @@
 """What a sign batch of independent sets moves and what the window loses by it: arithmetic of theory 2.5e."""
 
 from fractions import Fraction
-from math import ceil, pi
+from math import ceil, comb, pi
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.kernels.bits import compiled
+from hardness.sq.bounds.floors import IDENTIFIABLE, decimal, identifying, last
 
 LARGEST_BATCH = 4095
+
+
+def independent_apart(e: int) -> Fraction:
+    """Return T_ind(e) = C(2e, e)/2^(2e+1): below it a query loses e of 2e or more independent parities (theorem A).
+
+    >>> [str(independent_apart(e)) for e in (1, 2, 3, 4)]
+    ['1/4', '3/16', '5/32', '35/256']
+    """
+    return Fraction(comb(2 * e, e), 2 ** (2 * e + 1))
+
+
+def independent_lost(tolerance: float | Fraction) -> int:
+    """Return E = max{e: T_ind(e) > tau}, the most a query loses of 2E or more independent parities (theorem A)."""
+    tau = identifying(tolerance)
+    if tau < Fraction(1, 100):
+        # C(2e, e)/4^e = (1 - 1/(8e) + ...)/sqrt(pi e): exact but for ties closer than 1/e^2.
+        near = 1 / (4 * pi * float(tau) ** 2) - 0.25
+        return ceil(near - 1 / (32 * near)) - 1
+    return last(lambda e: independent_apart(e) > tau)
 
 
 def batch_size(tolerance: float) -> int:
@@ -18,14 +38,7 @@ def batch_size(tolerance: float) -> int:
     >>> [batch_size(t) for t in (0.25, 0.2, 0.1, 0.05, 0.03)]
     [1, 3, 15, 63, 177]
     """
-    if tolerance < 0.01:
-        # C(2k, k)/4^k = (1 - 1/(8k) + ...)/sqrt(pi k): exact but for ties closer than 1/k.
-        return 2 * ceil(1 / (4 * pi * tolerance**2) - 0.25) - 1
-    size, a = 1, 0.5
-    while a * size / (size + 1) > tolerance:
-        a *= size / (size + 1)
-        size += 2
-    return size
+    return 2 * independent_lost(tolerance) + 1 if decimal(tolerance) < IDENTIFIABLE else 1
 
 
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:

@@ -58,9 +58,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     from hardness.exact.small_games import value
 
     concepts: Any = concepts_of(task)
-    worth = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
-    detail = {"concepts": concepts.size, "lower": worth.lower, "upper": worth.upper}
-    return Outcome("budget" if worth.exact is None else "solved", worth.lower, detail)
+    lower, upper = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
+    detail = {"concepts": concepts.size, "lower": lower, "upper": upper}
+    return Outcome("solved" if lower == upper else "budget", lower, detail)
 
 
 def seconds(task: Task) -> float:
