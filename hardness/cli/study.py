@@ -120,7 +120,7 @@ def carry_out(
         return
 
     from hardness.engine.store import STORE, Store
-    from hardness.studies import catalog
+    from hardness.report import dashboard
 
     with Store(folder / STORE, about) as store:
         store.plan(tasks)
@@ -136,7 +136,8 @@ def carry_out(
             seconds=study.seconds,
             shown=True,
         )
-        verdict, table = catalog.page(store, folder), store.table()
+        table = store.table()
+    verdict = dashboard.write(study, table, folder)
     asked = {task.identity for task in tasks}
     lines = text([row for row in table.rows if row.task.identity in asked])
     _ended(as_json, verdict, table, folder, ran, lines)

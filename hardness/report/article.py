@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.frames import frame
@@ -102,32 +103,23 @@ def _origin(table: Table) -> str:
     )
 
 
-def plain(numbers: Any, name: str = "numbers") -> Any:
-    """Return numbers as JSON: mappings by text, lists, and at the ends finite numbers and texts.
+def plain(numbers: Any) -> dict[str, Any]:
+    """Return numbers as JSON holds them: mappings by text, lists, and at the ends finite numbers and texts.
 
     >>> import numpy as np
-    >>> plain({"factor": {3: (np.float64(5.75), 4)}})
+    >>> plain({"factor": {3: (np.float64(5.75), np.int64(4))}})
     {'factor': {'3': [5.75, 4]}}
-    >>> plain({"mean": float("nan")})
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: numbers[mean] must be a finite number or a text, got nan
     """
-    if hasattr(numbers, "item"):  # of numpy
-        numbers = numbers.item()
-    if isinstance(numbers, Mapping):
-        return {str(key): plain(value, f"{name}[{key}]") for key, value in numbers.items()}
-    if isinstance(numbers, list | tuple):
-        return [plain(value, f"{name}[{i}]") for i, value in enumerate(numbers)]
-    if isinstance(numbers, bool) or not isinstance(numbers, int | float | str) or numbers != numbers:
-        raise InputError(f"{name} must be a finite number or a text, got {numbers!r:.40}")
-    return numbers
+    stated: dict[str, Any] = json.loads(
+        json.dumps(numbers, default=lambda value: value.item(), allow_nan=False)
+    )
+    return stated
 
 
 def fill(
     text: str, numbers: Mapping[str, Any], tables: "Mapping[str, pd.DataFrame]", page: str = "page.md"
 ) -> str:
-    """Return a page with its numbers and tables in their places, as `str.format` would write them.
+    """Return a page with its numbers and tables in their places, as `str.format` writes them.
 
     Raises `InputError` for a placeholder that is not known, and for a number or table that no placeholder shows.
 
@@ -136,32 +128,27 @@ def fill(
     >>> fill("It takes {cost}.", {"cost": 1, "runs": 5}, {})
     Traceback (most recent call last):
     ...
-    hardness.errors.InputError: page.md: number {runs} is not used; show it or drop it
+    hardness.errors.InputError: page.md: {runs} stands in the page alone, or in the numbers alone
     """
-    if both := numbers.keys() & tables.keys():
-        raise InputError(f"{page}: {both.pop()} is a number and a table")
-    shown = {name: markdown(table) for name, table in tables.items()}
-    known = {place: value for name in numbers for place, value in _leaves(numbers[name], name)} | shown
-    used = set()
+    places = dict(leaf for name in numbers for leaf in _leaves(numbers[name], name))
+    page_of = _Page(places | {name: markdown(table) for name, table in tables.items()})
+    try:
+        used = {name for _, name, _, _ in page_of.parse(text) if name is not None}
+        if odd := sorted(used ^ page_of.places.keys()):
+            raise InputError(f"{{{odd[0]}}} stands in the page alone, or in the numbers alone")
+        return page_of.format(text)
+    except ValueError as error:
+        raise InputError(f"{page}: {error}") from error
 
-    def put(match: re.Match[str]) -> str:
-        name, form = match[1], match[2]
-        if match[0] in ("{{", "}}"):
-            return match[0][0]
-        if name is None:
-            raise InputError(f"{page}: {match[0]} stands alone; a brace that is none is written twice")
-        if name not in known:
-            raise InputError(f"{page}: there is no number {{{name}}}")
-        used.add(name)
-        try:
-            return format(known[name], form)
-        except ValueError as error:
-            raise InputError(f"{page}: {known[name]!r:.40} is not written as {{:{form}}}") from error
 
-    filled = re.sub(r"\{\{|\}\}|\{([^{}:]+):?([^{}]*)\}|[{}]", put, text)
-    if unused := [name for name in known if name not in used]:
-        raise InputError(f"{page}: number {{{unused[0]}}} is not used; show it or drop it")
-    return filled
+class _Page(Formatter):
+    """The format of `str.format`, of values by the whole name that a placeholder has."""
+
+    def __init__(self, places: Mapping[str, Any]) -> None:
+        self.places = places
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
+        return self.places[field_name], field_name
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
@@ -183,13 +170,11 @@ def markdown(table: "pd.DataFrame") -> str:
     | f1 | 1,024 | 0.123 |
     | f2 |  | 1 |
     """
-    numeric = [all(not isinstance(value, str) for value in table[name].dropna()) for name in table.columns]
-    lines = [
-        [str(name) for name in table.columns],
-        *([_cell(value) for value in line] for line in table.itertuples(index=False)),
-    ]
-    head, *body = [f"| {' | '.join(cells)} |" for cells in lines]
-    return "\n".join([head, f"|{'|'.join('--:' if right else ':--' for right in numeric)}|", *body])
+    numeric = [all(not isinstance(value, str) for value in table[name].dropna()) for name in table]
+    lines = [[str(name) for name in table], ["--:" if right else ":--" for right in numeric]]
+    lines += [[_cell(value) for value in line] for line in table.itertuples(index=False)]
+    head, rule, *body = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([head, rule.replace(" ", ""), *body])
 
 
 def _cell(value: Any) -> str:

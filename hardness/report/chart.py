@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-AXES = ("x", "y")
 DESIGN = ("params", "solver", "budget")
 PRICED = ("cost", "ratio")  # columns that only a run has that solved, or that a budget or a time limit ended
 COLORS = 7  # of the style; further lines have them again, dotted
@@ -55,10 +54,8 @@ def check_columns(rows: "pd.DataFrame", *names: str) -> None:
 
 def mixed(rows: "pd.DataFrame", x: str, by: Sequence[str]) -> list[str]:
     """Return the columns of the design that vary within a point of the chart, whose medians then mix several cells."""
-    shown = rows.map(printed)
-    points = shown.groupby([x, *by])
-    names = [name for name in design(rows) if name not in (x, *by)]
-    return [name for name in names if (points[name].nunique() > 1).any()]
+    points = rows.map(printed).groupby([x, *by])
+    return [name for name in design(rows) if name not in (x, *by) and (points[name].nunique() > 1).any()]
 
 
 def chart(
@@ -76,36 +73,34 @@ def chart(
     """
     check_columns(rows, x, y, *by)
     kept = _counted(rows, x, y, by)
-    lines = _lines(kept, by)
-    if len(lines) > MOST_LINES:
-        raise InputError(
-            f"--by {','.join(by)} makes {len(lines)} lines, more than {MOST_LINES}; choose some of them with --where"
-        )
-    shown, numeric = {*kept[x].map(printed)}, is_numeric(kept[x])
-    # Words stand at their place in their order
-    order = sorted(shown, key=float if numeric else str)
-    places = {text: float(text) if numeric else float(i) for i, text in enumerate(order)}
+    numeric = is_numeric(kept[x])
+    kept["at"] = kept[x].astype(float) if numeric else kept[x].map(printed)
     for axis in log:
-        if axis not in AXES:
-            raise unknown("axis", axis, AXES)
-        values = kept[y] if axis == "y" else [*places.values()]
-        if min(values) <= 0 or (axis == "x" and not numeric):
-            name = y if axis == "y" else x
-            raise InputError(f"column {name} holds values without a logarithm; leave {axis} out of --log")
+        if axis not in ("x", "y"):
+            raise unknown("axis", axis, ("x", "y"))
+        column = kept["at" if axis == "x" else y]
+        if not (is_numeric(column) and column.min() > 0):
+            raise InputError(f"column {x if axis == 'x' else y} has no logarithms; leave {axis} out of --log")
+    lines = [*kept.groupby([kept[name].map(_sortable) for name in by] or [0] * len(kept))]
+    if len(lines) > MOST_LINES:
+        raise InputError(f"more than {MOST_LINES} lines, {len(lines)}: choose some of them with --where")
+    places = kept.sort_values("at").drop_duplicates("at").set_index("at")[x].map(printed)
     with plots.style():
         figure, axes = plots.panels(height=4.0)
         axes.set(xlabel=x, ylabel=f"median {y}", **{f"{axis}scale": "log" for axis in log})
         axes.margins(y=0.08)  # room for arrows
+        if not numeric:
+            axes.xaxis.update_units([*places])  # words stand in their order, and no line joins them
         ends = []
-        for i, (label, group) in enumerate(lines.items()):
-            style = ("-", ":")[i // COLORS] if numeric else "none"  # words have no order to join
-            cells = {places[text]: cell for text, cell in group.groupby(group[x].map(printed))}
-            ends.append((_line(axes, dict(sorted(cells.items())), y, style), label))
-        if not numeric or len(places) <= MOST_TICKS:
-            axes.set_xticks([*places.values()], [*places], rotation=30 if sum(map(len, places)) > 60 else 0)
+        for i, (_, group) in enumerate(lines):
+            style = ("-", ":")[i // COLORS] if numeric else "none"
+            ends.append((_line(axes, group, y, style), _label(group, by)))
+        if numeric and len(places) <= MOST_TICKS:
+            axes.set_xticks(places.index, places)
             axes.set_xticks([], minor=True)
+        axes.tick_params(axis="x", rotation=30 if places.str.len().sum() > 60 else 0)
         axes.autoscale_view()
-        plots.label_ends(axes, [(line, label) for line, label in ends if label])
+        plots.label_ends(axes, ends)
     return figure
 
 
@@ -115,39 +110,28 @@ def _counted(rows: "pd.DataFrame", x: str, y: str, by: Sequence[str]) -> "pd.Dat
 
     numbers = pd.to_numeric(rows[y].map(lambda value: None if isinstance(value, list) else value), "coerce")
     rows = rows.assign(**{y: numbers.astype(float)})
-    if y in PRICED:
-        rows = rows[rows["status"].isin(["solved", *CENSORED])]
+    rows = rows[rows["status"].isin(["solved", *CENSORED])] if y in PRICED else rows.assign(censored=False)
     kept = rows.dropna(subset=[x, y, *by])
     if kept.empty:
         others = ", ".join((x, *by))
-        raise InputError(
-            f"no row has a number in {y} and values in {others}; choose other columns or more rows"
-        )
+        raise InputError(f"no row has a number in {y} and values in {others}; choose other columns or rows")
     return kept
 
 
-def _lines(rows: "pd.DataFrame", by: Sequence[str]) -> "dict[str, pd.DataFrame]":
-    """Return the rows of every line by its label, in the order of their values."""
-    if not by:
-        return {"": rows}
-    labels = {}
-    for values, group in rows.groupby([rows[name].map(_sortable) for name in by]):
-        texts = [printed(value) for _, value in values]
-        named = [
-            f"{name} {text}" if is_numeric(rows[name]) else text for name, text in zip(by, texts, strict=True)
-        ]
-        labels[", ".join(named)] = group
-    return labels
+def _label(group: "pd.DataFrame", by: Sequence[str]) -> str:
+    """Return what the rows of a line have in common: values, a number behind the name of its column."""
+    first = group.iloc[0]
+    return ", ".join(f"{name} " * isinstance(first[name], Real) + printed(first[name]) for name in by)
 
 
-def _line(axes: "Axes", cells: "Mapping[float, pd.DataFrame]", y: str, style: str) -> Any:
+def _line(axes: "Axes", group: "pd.DataFrame", y: str, style: str) -> Any:
     """Draw the medians of a line and their intervals; return the line."""
-    censored = {at: [bool(cut) and y in PRICED for cut in cell["censored"]] for at, cell in cells.items()}
-    middles = {at: median([*cell[y]], censored[at]) for at, cell in cells.items()}
+    cells = {at: ([*cell[y]], [*cell["censored"]]) for at, cell in group.groupby("at")}
+    middles = {at: median(*cell) for at, cell in cells.items()}
     (line,) = axes.plot([*cells], [middle.value for middle in middles.values()], linestyle=style)
     color = line.get_color()
     for at, cell in cells.items():
-        low, high, _ = median_interval([*cell[y]], censored[at])
+        low, high, _ = median_interval(*cell)
         if high > low:
             axes.plot([at, at], [low, high], "-", color=color, linewidth=1, marker="")
         if middles[at].bound:
@@ -155,9 +139,9 @@ def _line(axes: "Axes", cells: "Mapping[float, pd.DataFrame]", y: str, style: st
     return line
 
 
-def _sortable(value: Any) -> tuple[float, Any]:
+def _sortable(value: Any) -> tuple[float, str]:
     """Return a value so that numbers come first, by size, and everything else as it is printed."""
-    return (float(value), value) if isinstance(value, Real) else (float("inf"), printed(value))
+    return float(value) if isinstance(value, Real) else float("inf"), printed(value)
 
 
 def is_numeric(column: "pd.Series[Any]") -> bool:

@@ -9,12 +9,9 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from hardness import registry
-from hardness.errors import InputError, unknown
-from hardness.io.texts import sanitize
+from hardness.errors import InputError, one_line, sanitize, unknown
 
 if TYPE_CHECKING:
-    from hardness.engine.outcome import Table
-    from hardness.engine.store import Store
     from hardness.engine.study import Study
 
 # Where the built-in studies are: one is imported when it is asked for, since all of them take seconds.
@@ -40,14 +37,9 @@ def _offered() -> "dict[str, Study | str]":
     return offered[False] | offered[True]
 
 
-def names() -> list[str]:
-    """Return the names of all studies; none of the lab's own is imported."""
-    return list(_offered())
-
-
 def known() -> "dict[str, Study]":
     """Return all studies by name."""
-    return {name: get(name) for name in names()}
+    return {name: get(name) for name in _offered()}
 
 
 def broken() -> list[InputError]:
@@ -59,9 +51,7 @@ def get(name: str) -> "Study":
     """Return the study called `name`, or behind ``package.module:STUDY``. Raises `InputError` if there is none."""
     from hardness.engine.study import Study
 
-    offered = STUDIES | UNLISTED
-    if name not in offered:
-        offered = _offered()
+    offered = _offered() | UNLISTED
     if name not in offered and ":" not in name:
         raise unknown("study", name, offered)
     study = offered[name] if name in offered else registry.get("studies", name)
@@ -71,34 +61,23 @@ def get(name: str) -> "Study":
     return study
 
 
-def page(store: "Store", folder: Path) -> str:
-    """Write the dashboard of a store's rows into `folder`; return one line on them. A pure function of the rows."""
-    return _written(store.table(), folder, committed=False)[0]
-
-
 def report(rows: Path, pdf: bool = False) -> tuple[str, Path]:
     """Write what shows the rows of a study beside them; return its title and the file.
 
     That is the article for a committed table of rows (rows.csv without a store beside it), with its figures as PDF too
-    if `pdf`; the dashboard for any others.
+    if `pdf`; the dashboard for any others. A function of the rows alone.
     """
     from hardness.engine.rows import file_of, read
+    from hardness.report import article, dashboard
 
-    file = file_of(rows)
-    return _written(read(rows), file.parent, committed=file.suffix == ".csv", pdf=pdf)
-
-
-def _written(table: "Table", folder: Path, committed: bool, pdf: bool = False) -> tuple[str, Path]:
-    from hardness.engine.outcome import one_line
-    from hardness.report import article, dashboard  # figures, which a list of studies does without
-
-    study = get(str(table.about.get("study", "")))
+    file, table = file_of(rows), read(rows)
+    study, folder = get(str(table.about["study"])), file.parent
     try:
-        if study.page and committed:
+        if study.page and file.suffix == ".csv":
             return article.write(study, table, folder, pdf), folder / article.ARTICLE
         return dashboard.write(study, table, folder), folder / dashboard.PAGE
-    except InputError:
-        raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
         reason = sanitize(one_line(error))
         raise InputError(f"rows for {folder} are no rows of {study.name} ({reason})") from error

@@ -1,7 +1,7 @@
 """How cost grows with the number of heads, along d = c m or at a fixed d: `hardness ray`, and `ray` as a data frame."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import groupby, product
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,9 +35,6 @@ COLUMNS = (
     *("low", "high", "censored", "runs", "ended", "tolerance"),
 )
 PRINTED = ("heads", "dim", "what", "name", "layer", "cost", "unit", "ended")  # of them in a terminal
-Places = Sequence[tuple[int, int]]  # of m and d
-
-
 QUESTION = "How does cost grow with the number of heads?"
 STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 5.0, solving_cost, guard=600.0)
 
@@ -53,7 +50,7 @@ def about_of(seed: int, ratio: int | None, dim: int | None = None) -> dict[str, 
     return {"study": NAME, "seed": seed, "quick": False, **line}
 
 
-def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -> Places:
+def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -> list[tuple[int, int]]:
     """Return the places (m, d) along d = `ratio` m, or at d = `dim`.
 
     Raises `InputError` for what is no number, a place without room for hidden sets, and one with too many.
@@ -61,25 +58,21 @@ def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -
     sizes = list(heads)
     given: Any = dim if ratio is None else ratio
     if not sizes or any(isinstance(m, bool) or not isinstance(m, int) for m in (given, *sizes)):
-        raise InputError(
-            f"a ray has an integer C and numbers of heads, got C = {given!r:.40}, heads {sizes!r:.60}"
-        )
+        raise InputError(f"a ray has an integer C and numbers of heads, got {given!r:.40}, {sizes!r:.60}")
     if ratio is not None and ratio < 2:
         raise InputError(f"a ray d = C m has C >= 2, got {ratio}: fewer features leave nothing to hide")
     places = [(m, given if ratio is None else ratio * m) for m in sorted(set(sizes))]
     for m, d in places:
         Parity(dim=d, heads=m)
-        if comb(d - 1, m) > REACH:
+        if (sets := comb(d - 1, m)) > REACH:
             raise InputError(
-                f"{m} heads at dim {d} hide one of {comb(d - 1, m):.2g} sets, beyond the reach of {REACH:,}; give fewer"
+                f"{m} heads at dim {d} hide one of {sets:.2g} sets, beyond the reach of {REACH:,}"
             )
     return places
 
 
 def tasks_at(
-    places: Places,
-    learners: Iterable[str] = (LEARNER,),
-    width: int | None = None,
+    places: Sequence[tuple[int, int]], learners: Iterable[str] = (LEARNER,), width: int | None = None
 ) -> list[Task]:
     """Return the trials at places (m, d), learners having `width` heads where that is given.
 
@@ -96,8 +89,7 @@ def tasks_at(
     options = {} if width is None else {"heads": width}
     for learner in dict.fromkeys(learners):
         streamed = is_streamed(learner)
-        if options:
-            # A learner without them is said before anything runs
+        if options:  # a learner without them is said before anything runs
             make(Solver("learner", learner, options, heads_known=1), 0)
         solver: dict[str, Any] = {"kind": "sweep", "learner": learner, "params": options}
         solver |= {"online": True} if streamed else {}
@@ -135,34 +127,38 @@ def ray(
     with Store(folder / STORE, about_of(seed, ratio)) as store:
         store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={named})")
         run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, shown=True)
-        dashboard.write(STUDY, store.table(), folder)
-        asked = {task.identity for task in tasks}
-        rows = [row for row in store.rows() if row.task.identity in asked]
-    table = data_frame(lines_of(rows))
-    table["censored"] = table["censored"].astype("boolean")  # no value where nothing was run
+        rows = store.table()
+    dashboard.write(STUDY, rows, folder)
+    asked = {task.identity for task in tasks}
+    table = table_of([row for row in rows.rows if row.task.identity in asked])
     table.attrs["page"] = str(folder / dashboard.PAGE)
     return table
 
 
-def lines_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the lines of `ray`, by `COLUMNS`: what is proved, asked and read at every place, in this order."""
-    places = sorted({(int(row.task.params["heads"]), int(row.task.params["dim"])) for row in rows})
-    series: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        solver = next(kind for kind in SOLVERS if kind in row.task.solver)
-        key = (row.task.params["heads"], row.task.family, solver, row.task.solver[solver])
-        series.setdefault(key, []).append(row)
+def table_of(rows: Sequence[Row]) -> "pd.DataFrame":
+    """Return the table of `ray`, of `COLUMNS`: what is proved, asked and read at every place, in this order."""
+
+    def place(row: Row) -> tuple[int, int]:
+        return row.task.params["heads"], row.task.params["dim"]
+
     lines = []
-    for m, d in places:
-        measured = [_measured(runs, *key) for (heads, *key), runs in series.items() if heads == m]
+    for (m, d), here in groupby(sorted(rows, key=place), key=place):
+        series: dict[tuple[str, str, str], list[Row]] = {}
+        for row in here:
+            what = next(kind for kind in SOLVERS if kind in row.task.solver)
+            series.setdefault((row.task.family, what, row.task.solver[what]), []).append(row)
+        measured = [_measured(runs, *key) for key, runs in series.items()]
         for entry in (*_floors(m, d), *measured):
-            lines.append({"heads": m, "dim": d, "concepts": comb(d - 1, m)} | entry)
-    return [{name: entry.get(name) for name in COLUMNS} for entry in lines]
+            line = {"heads": m, "dim": d, "concepts": comb(d - 1, m)} | entry
+            lines.append({name: line.get(name) for name in COLUMNS})
+    table = data_frame(lines)
+    table["censored"] = table["censored"].astype("boolean")  # no value where nothing was run
+    return table
 
 
 def text_of(rows: Sequence[Row]) -> list[str]:
-    """Return the lines of `ray` as text; a cost that is only known to be larger has a sign before it."""
-    table = data_frame(lines_of(rows))
+    """Return the table of `ray` as lines of text; a cost that is only known to be larger has a sign before it."""
+    table = table_of(rows)
     signs = table["censored"].map({True: "≥ "}).fillna("")
     table["cost"] = signs + table["cost"].map("{:,.0f}".format, na_action="ignore")
     text: str = table[[*PRINTED]].to_string(index=False, na_rep="")
@@ -174,10 +170,10 @@ def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:
     from hardness.sq.bounds.floors import exact_floor
     from hardness.sq.bounds.messages import message_examples
 
-    layer = {"what": "floor", "layer": FAMILIES["parity"]}
-    floor = exact_floor(comb(d - 1, m), TOLERANCE)
-    yield {**layer, "name": "statistical queries", "cost": floor, "unit": "queries", "tolerance": TOLERANCE}
-    examples = 2 * message_examples(comb(d - 1, m))  # two for every informative one
+    layer, sets = {"what": "floor", "layer": FAMILIES["parity"]}, comb(d - 1, m)
+    queries = exact_floor(sets, TOLERANCE)
+    yield {**layer, "name": "statistical queries", "cost": queries, "unit": "queries", "tolerance": TOLERANCE}
+    examples = 2 * message_examples(sets)  # two for every informative one
     yield {**layer, "name": "one bit an example", "cost": examples, "unit": "examples"}
 
 

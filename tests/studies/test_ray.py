@@ -10,7 +10,7 @@ from commands import answer, check_refused, run_command
 import hardness
 from hardness.engine.outcome import Outcome, Row
 from hardness.sq.bounds.floors import exact_floor
-from hardness.studies.ray import COLUMNS, lines_of, places_of, tasks_at, text_of
+from hardness.studies.ray import COLUMNS, places_of, table_of, tasks_at, text_of
 
 LEARNER = "trial_learners:Tunable"
 MEASURED = ["sign-batch", "flat", "gaussian", LEARNER]
@@ -70,10 +70,10 @@ def test_games_stop_where_they_would_take_long():
 
 def test_what_has_no_cost_is_said():
     rows = [Row(t, Outcome("error", detail={"reason": "x"})) for t in tasks_at(places_of([2], 4))]
-    learned = [line for line in lines_of(rows) if line["what"] == "learner"]
-    assert [(line["ended"], line["cost"], line["censored"]) for line in learned] == [
-        ("3 error", None, True)
-    ] * 2
+    table = table_of(rows)
+    learned = table[table.what == "learner"]
+    assert learned[["ended", "censored"]].values.tolist() == [["3 error", True]] * 2
+    assert learned.cost.isna().all()
     cut = [Row(row.task, Outcome("budget", 5000)) for row in rows if "learner" in row.task.solver]
     assert sum("≥ 5,000 examples" in line for line in text_of(cut)) == 2
 
