@@ -1,4 +1,4 @@
-"""The study `lattices`: its grid, a trial of each kind, and which predictions are judged."""
+"""The study `lattices`: its grid and trials."""
 
 import pytest
 
@@ -12,11 +12,8 @@ def test_the_grid_has_distinct_tasks_and_the_quick_one_is_part_of_it():
     assert quick <= full
 
 
-@pytest.mark.parametrize(
-    ("attack", "samples", "heads"), [("bkw", 40_000, 4), ("bkw", None, None), ("lattice", None, None)]
-)
-def test_a_trial_is_judged_by_the_secret(attack, samples, heads):
-    outcome = run_trial(lattices.trial, lattices.task(attack, samples, 97, 2, 20, heads, 0), root=0, guard=60)
+@pytest.mark.parametrize(("attack", "samples"), [("bkw", 40_000), ("bkw", None), ("lattice", None)])
+def test_a_trial_is_judged_by_the_secret(attack, samples):
+    outcome = run_trial(lattices.trial, lattices.task(attack, samples, 97, 2, 20, 0), root=0, guard=60)
     assert outcome.status == "solved"
     assert outcome.detail["steps" if attack == "bkw" else "trials"] >= 1
-    assert (outcome.detail["error_mass"] > 0) == (heads is not None)

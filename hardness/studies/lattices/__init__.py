@@ -39,36 +39,26 @@ QUICK: Sizes = {
     ("bkw", "file"): ((32, 40), (40,), (), ()),
     ("bkw", "stream"): ((48,), (), (76,), ()),
 }
-FEW_HEADS = {
-    "lattice": (28, (2, 4, 5, 6, 8)),
-    "bkw": (40, (2, 4, 5, 6, 7, 9, 12)),
-}  # n and m, at the first panel
-FEW_EXAMPLES = {"lattice": (24, 28, 30), "bkw": (28, 32, 36, 40, 44)}  # n, at the first panel
-EXAMPLES = (2_500, 10_000, 40_000)
-Cell = tuple[str, int | None, int, int, int, int | None]  # attack, examples of a file, q, p, n, m
+Cell = tuple[str, int | None, int, int, int]  # attack, examples of a file, q, p, n
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return both attacks on rising dimensions with every label right; at (97, 2) on fewer examples and fewer heads."""
-    repeated, once = [*_sizes(QUICK if quick else GRID)], [] if quick else [*_sizes(BEYOND)]
-    for attack, (n, heads) in FEW_HEADS.items():
-        repeated += [(attack, FILES[attack], *PANELS[0], n, m) for m in (heads[2:3] if quick else heads)]
-    for attack, sizes in FEW_EXAMPLES.items() if not quick else ():
-        repeated += [(attack, samples, *PANELS[0], n, None) for samples in EXAMPLES for n in sizes]
-    wanted = [task(*cell, run) for run in range(1 if quick else RUNS) for cell in repeated]
-    wanted += [task(*cell, 0) for cell in once]
-    return list({each.identity: each for each in wanted}.values())
+    """Return both attacks on rising dimensions, with every label right."""
+    wanted = [
+        task(*cell, run) for run in range(1 if quick else RUNS) for cell in _sizes(QUICK if quick else GRID)
+    ]
+    return wanted if quick else wanted + [task(*cell, 0) for cell in _sizes(BEYOND)]
 
 
 def _sizes(grid: Sizes) -> Iterator[Cell]:
     for (attack, source), panels in grid.items():
         for (q, p), sizes in zip(PANELS, panels, strict=True):
-            yield from ((attack, FILES[attack] if source == "file" else None, q, p, n, None) for n in sizes)
+            yield from ((attack, FILES[attack] if source == "file" else None, q, p, n) for n in sizes)
 
 
-def task(attack: str, samples: int | None, q: int, p: int, n: int, heads: int | None, run: int) -> Task:
+def task(attack: str, samples: int | None, q: int, p: int, n: int, run: int) -> Task:
     """Return one attack on a file of `samples` examples, or on a stream if None."""
-    params = {"dim": n + 1, "modulus": q, "levels": p} | ({} if heads is None else {"heads": heads})
+    params = {"dim": n + 1, "modulus": q, "levels": p}
     budget = {} if samples is None else {"samples": samples}
     return Task("rounding", params, {"kind": "cryptanalysis", "attack": attack}, budget, run)
 
@@ -123,91 +113,66 @@ def seconds(task: Task) -> float:
 
 
 JUDGED_SECONDS = 2.0  # a time or prediction below this counts as this
-CLOSE = 3.0  # bits: a factor of 8
 NAMES = {"lattice": "lattice", "bkw": "integer BKW"}
 
 
 def cells(rows: "DataFrame") -> "DataFrame":
-    """Return a line an attack and instance: q, p, n, m (0: every label right), samples (0: a stream), runs, ends.
+    """Return a line an attack and size: q, p, n, how many runs, how many solved, and whether all were refused.
 
-    `took` and `predicted` are medians of log2 of seconds, of the solved runs and of all, at least `JUDGED_SECONDS`.
+    `took` and `predicted` are median seconds, of the solved runs and of all, at least `JUDGED_SECONDS`.
     """
+    solved = rows.status == "solved"
     table = rows.assign(
         q=rows.modulus,
         p=rows.levels,
         n=rows.dim - 1,
-        m=rows.heads.fillna(0).astype(int),
-        samples=rows.samples.fillna(0).astype(int),
-        solved=rows.status == "solved",
-        took=rows.seconds.astype(float).clip(lower=JUDGED_SECONDS).map(log2).where(rows.status == "solved"),
-        predicted=rows.predicted_seconds.fillna(rows.forecast_seconds).astype(float),
+        solved=solved,
+        refused=rows.status == "refused",
+        took=rows.seconds.astype(float).clip(lower=JUDGED_SECONDS).where(solved),
+        predicted=rows.predicted_seconds.fillna(rows.forecast_seconds)
+        .astype(float)
+        .clip(lower=JUDGED_SECONDS),
     )
-    table["predicted"] = table.predicted.clip(lower=JUDGED_SECONDS).map(log2, na_action="ignore")
-    grouped = table.groupby(["q", "p", "n", "m", "attack", "samples"])
-    return grouped.agg(
+    return table.groupby(["q", "p", "n", "attack"], as_index=False).agg(
         runs=("status", "size"),
         solved=("solved", "sum"),
-        ends=("status", lambda ends: ", ".join(sorted(set(ends) - {"solved"}))),
+        refused=("refused", "all"),
         predicted=("predicted", "median"),
         took=("took", "median"),
-        error_mass=("error_mass", "median"),
-    ).reset_index()
+    )
 
 
 def reach(table: "DataFrame", q: int, p: int, attack: str) -> dict[str, Any]:
-    """Return the largest n that an attack solved with every label right, and the least larger one, with its end."""
-    tried = table[(table.q == q) & (table.p == p) & (table.attack == attack) & (table.m == 0)]
-    largest = int(tried.n[tried.solved > 0].max())
-    runs = tried[tried.n == largest]
-    beyond = tried[tried.n == tried.n[tried.n > largest].min()].iloc[0]
+    """Return the largest n that an attack solved, and the least larger one, with its end."""
+    tried = table[(table.q == q) & (table.p == p) & (table.attack == attack)]
+    largest = tried[tried.solved > 0].iloc[-1]
+    beyond = tried[tried.n > largest.n].iloc[0]
     return {
-        "n": largest,
-        "runs": f"{runs.solved.sum()} of {runs.runs.sum()}",
-        "next": int(beyond.n),
-        "ended": "refused" if beyond.ends == "refused" else f"{beyond.solved} of {beyond.runs} solved",
+        "n": largest.n,
+        "runs": f"{largest.solved} of {largest.runs}",
+        "next": beyond.n,
+        "ended": "refused" if beyond.refused else f"{beyond.solved} of {beyond.runs} solved",
     }
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
-    table, floor = cells(rows), log2(JUDGED_SECONDS)
+    table = cells(rows)
     far = {name: [reach(table, q, p, name) for q, p in PANELS] for name in FILES}
-    # Judged are cells whose time and prediction are both above the least, or that are far apart.
-    known = table[table.took.notna() & table.predicted.notna()]
-    above = (known.took > floor) & (known.predicted > floor)
-    compared = known[above | ((known.took - known.predicted).abs() > CLOSE)]
-    off, took = (compared.took - compared.predicted).abs(), compared.took
-    guess = (took.min() + took.max()) / 2
-    # The constant with the least median distance lies midway between two values.
-    constant = min((took - (one + other) / 2).abs().median() for one in took for other in took)
-    few = table[(table.m > 0) & (table.attack == "bkw") & (table.solved > 0)]
-    two = table[table.m == 2]
+    compared = table[(table.took > JUDGED_SECONDS) & (table.predicted > JUDGED_SECONDS)]
     ends = [size["ended"] for sizes in far.values() for size in sizes]
     return {
-        "largest": {name: [sizes[0]["n"], sizes[-1]["n"]] for name, sizes in far.items()},
+        "largest": {name: [int(sizes[0]["n"]), int(sizes[-1]["n"])] for name, sizes in far.items()},
         "compared": len(compared),
-        "close": int((off <= CLOSE).sum()),
-        "guess": round(2**guess),
-        "guess_close": int(((took - guess).abs() <= CLOSE).sum()),
-        "range": [round(2**value) for value in (took.min(), took.max())],
-        "error": {
-            "predicted": round(2 ** float(off.median()), 1),
-            "constant": round(2 ** float(constant), 1),
-        },
+        "error": round(2 ** float((compared.took / compared.predicted).map(log2).abs().median()), 1),
+        "range": [round(compared.took.min()), round(compared.took.max())],
         "refused": ends.count("refused"),
         "ends": len(ends),
-        "longer": ", ".join(str(m) for m in few.m[few.took > few.predicted]),
-        "two": {
-            "solved": int(two.solved.sum()),
-            "runs": int(two.runs.sum()),
-            "mass": [round(float(value), 2) for value in (two.error_mass.min(), two.error_mass.max())],
-        },
-        "unsolved": int(((table.solved == 0) & (table.ends != "refused") & (table.m == 0)).sum()),
     }
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return how far both attacks get, and what few heads do."""
+    """Return how far both attacks get."""
     import pandas as pd
 
     table, far = cells(rows), []
@@ -216,33 +181,19 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
         for name in FILES:
             line |= {f"{NAMES[name]} {field}": end for field, end in reach(table, q, p, name).items()}
         far.append(line)
-    few = [
-        {
-            "attack": NAMES[cell.attack],
-            "n": cell.n,
-            "heads m": cell.m,
-            "error mass": cell.error_mass,
-            "solved": f"{cell.solved} of {cell.runs}",
-            "predicted, s": 2**cell.predicted,
-            "took, s": 2**cell.took,
-        }
-        for cell in table[table.m > 0].itertuples()
-    ]
-    return {"by_size": pd.DataFrame(far), "by_heads": pd.DataFrame(few)}
+    return {"by_size": pd.DataFrame(far)}
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return seconds against n at each (q, p), every label right; what was not solved is hollow."""
+    """Return seconds against n at each (q, p); what was refused is a cross."""
     table = cells(rows)
-    usual = table[(table.m == 0) & ((table.samples == 0) | (table.samples == table.attack.map(FILES)))]
     figure, axes = plots.panels(2, 2, height=2.5, sharey=True)
     for axis, (q, p) in zip(axes.flat, PANELS, strict=True):
         ends = []
         for attack, color in (("lattice", "C0"), ("bkw", "C1")):
-            part = usual[(usual.q == q) & (usual.p == p) & (usual.attack == attack)]
-            solved = part[part.solved > 0].groupby("n").took.median()
-            (line,) = axis.plot(solved.index, 2**solved, "o", linestyle="-", color=color, linewidth=1)
-            refused = part[part.ends == "refused"]
+            part = table[(table.q == q) & (table.p == p) & (table.attack == attack)]
+            solved, refused = part[part.solved > 0], part[part.refused]
+            (line,) = axis.plot(solved.n, solved.took, "o", linestyle="-", color=color, linewidth=1)
             axis.plot(refused.n, [512.0] * len(refused), "x", color=color)
             ends.append((line, NAMES[attack]))
         axis.set(title=f"q = {q}, p = {p}", xlabel="secret coordinates n", ylim=(1.6, 700))
