@@ -30,7 +30,6 @@ from hardness.attacks.packed import Packed, Phases, Stream, pack, words_for
 from hardness.kernels import bkw as kernels_bkw
 
 KNOWN = 60_000  # rows that the finish regresses on, at most
-TRIES = 3  # plans, each for a signal twice as strong
 STREAMED = 70_000  # rows of a stream for the finish and the test
 DRAWN = 2**18  # the examples that these are among
 KEPT = 2**20  # rows of each stage that the way back uses
@@ -90,27 +89,22 @@ def _attack(
         return Recovery.refused(f"{available} informative rows; more than {2 * n + 64} are needed")
     held = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
     level, bias = int((known.a < 0).any()), bias_of(known.q, known.p, known.noise)
-    at_hand = inf if available == inf else min(log2(available), held)
-    # Labels may be wrong for want of heads, which nobody tells: then a signal twice as strong is tried for.
-    tried = [plan(n, bias, level, at_hand, held, margin=2.0**i) for i in range(TRIES)]
-    plans = [chosen for chosen in tried if chosen is not None]
-    if not plans:
+    chosen = plan(n, bias, level, inf if available == inf else min(log2(available), held), held)
+    if chosen is None:
         return Recovery.refused(
             f"out of reach: no plan for 2^{log2(available):.1f} informative rows, 2^{held:.0f} of them held at a time"
         )
-    rng, rows_used, solution = np.random.default_rng(seed), len(known) + len(fresh), None
-    detail: dict[str, Any] = {"predicted_seconds": round(plans[0].seconds, 1)}
-    for chosen in plans:
-        progress(f"plan: {chosen}")
-        detail |= {"plan": str(chosen), "steps": len(chosen.blocks), "vanish": chosen.vanish}
-        detail["log2_rows"] = round(max(chosen.rows), 1)
-        first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
-        solution = angles(first, chosen, rng, progress)
-        del first  # up to a gigabyte, and the way back reads rows again
-        if solution is not None and chosen.vanish:
-            solution = back(rows(KEPT, 0)[0], bias, solution, rng)
-        if solution is not None:
-            break
+    progress(f"plan: {chosen}")
+    rng, detail = (
+        np.random.default_rng(seed),
+        {"predicted_seconds": round(chosen.seconds, 1), "plan": str(chosen)},
+    )
+    detail |= {"steps": len(chosen.blocks), "vanish": chosen.vanish, "log2_rows": round(max(chosen.rows), 1)}
+    first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
+    solution = angles(first, chosen, rng, progress)
+    del first  # up to a gigabyte, and the way back reads rows again
+    if solution is not None and chosen.vanish:
+        solution = back(rows(KEPT, 0)[0], bias, solution, rng)
     if solution is None:
         reason = {"reason": "no peak of the grid stood out"}
         return Recovery("budget", None, rows_used, detail=detail | reason)
@@ -119,7 +113,6 @@ def _attack(
     for sign in (1, -1):
         w = finish(regressed, fresh, sign * (solution / FULL_TURN * known.q))
         if w is not None:
-            detail["agreement"] = regressed.agreement(w)
             return Recovery("solved", known.secret(w), rows_used, detail=detail)
     reason = {"reason": "the estimate does not reproduce the labels"}
     return Recovery("budget", None, rows_used, detail=detail | reason)
@@ -132,8 +125,11 @@ def step(rows: Packed, block: int, limit: int) -> Packed:
     """
     keys, minus = np.empty(len(rows), np.uint64), np.empty(len(rows), np.bool_)
     kernels_bkw.block_keys(rows.words, rows.shape, block, rows.level > 0, keys, minus)
-    order = np.empty(len(rows), np.int32)
-    runs = kernels_bkw.sort_keys(keys, max(1, len(rows).bit_length() - 2), order, 2 * CAP)
+    # Sorted by the top bits of their mixed keys, then by place: one order on every machine.
+    low = np.uint64((1 << len(rows).bit_length()) - 1)
+    order = (np.sort(keys & ~low | np.arange(len(rows), dtype=np.uint64)) & low).astype(np.int64)
+    ends = np.flatnonzero(np.diff(keys[order], append=~keys[order[-1:]]))
+    runs = np.bincount(np.minimum(np.diff(ends, prepend=-1), 2 * CAP), minlength=2 * CAP + 1)
     cap, total = share(runs, limit)
     left, level, count = rows.left - block, rows.level + 1, min(total, limit)
     words, phases = np.empty((count, words_for(left, level)), np.uint64), np.empty(count, np.uint32)

@@ -66,7 +66,7 @@ class Estimates:
     """The estimates of all attacks, the `cheapest` of those that are attacks and ok, and their parameters."""
 
     attacks: list[Estimate]
-    cheapest: Estimate | None
+    cheapest: Estimate
     parameters: Mapping[str, Any]
     version: str
 
@@ -83,8 +83,8 @@ def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:
             f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding"
         )
     costs = [Estimate.of(line) for line in MODELS[linear].lines(public, tolerance)]
-    able = [e for e in costs if e.log2_time is not None and e.name != "sq bound"]
-    cheapest = min(able, key=lambda e: e.log2_time or 0.0, default=None)
+    able = [each for each in costs if each.log2_time is not None and each.name != "sq bound"]
+    cheapest = min(able, key=lambda each: each.log2_time or 0.0)
     known = {name: public[name] for name in dict.fromkeys((*COUNTED, *linear.requires)) if name in public}
     return Estimates(costs, cheapest, known, version("attention-hardness"))
 

@@ -77,7 +77,7 @@ def pack(equations: Equations, level: int | None = None, left: int | None = None
 
 @dataclass(frozen=True)
 class Stream:
-    """Equations of a rounding instance from sampling seed `seed`. The instance is the oracle's own, like its secret."""
+    """Equations of a rounding instance, with no noise in its labels, from sampling seed `seed`: the oracle's own."""
 
     instance: Instance = field(repr=False)
     seed: int
@@ -111,28 +111,19 @@ class Stream:
 
     def _chosen(self, start: int, count: int, vanish: int, limit: int) -> Iterator[tuple[int, Equations]]:
         """Yield a chunk's end and its equations, until there are `count`."""
-        dim, noise, teacher = self.n + 1, self.instance.family.noise, self._teacher
-        known, stream, end = (
-            hidden(self.instance.public(self.seed)),
-            TokenStream(self.seed, 2, dim),
-            start + limit,
+        dim, teacher, end = self.n + 1, self._teacher, start + limit
+        known, stream = hidden(self.instance.public(self.seed)), TokenStream(self.seed, 2, dim)
+        words, masked = (
+            range(-(-dim // 64)),
+            1 | ((1 << vanish) - 1) << (dim - vanish),
+        )  # gate, last coordinates
+        mask, gate = (
+            np.array([bits >> 64 * i & 2**64 - 1 for i in words], dtype=np.uint64) for bits in (masked, 1)
         )
-        bits = 1 | ((1 << vanish) - 1) << (dim - vanish)  # the gate's and those of the last coordinates
-        mask = np.array([bits >> 64 * i & 2**64 - 1 for i in range(-(-dim // 64))], dtype=np.uint64)
-        places = np.empty(CHUNK, np.int64)
         while count > 0 and start < end:
             tokens = stream.packed(start, CHUNK)
-            kept = places[: kernels_bkw.chosen(tokens, mask, places)]
-            t = teacher.levels(tokens[kept])
-            if noise:
-                from scipy.special import ndtri
-
-                drawn = ndtri(self.instance.noise(CHUNK, self.seed, start)[kept])
-                t = t + np.rint(noise * drawn).astype(np.int64)
+            kept = tokens[((tokens[:, 0] ^ tokens[:, 1]) & mask == gate).all(axis=1)][:count]
             start += CHUNK
-            level = np.rint(teacher.value(t) - teacher.offset).astype(np.int64)[:count]
-            count -= len(level)
-            yield (
-                start,
-                known.rows(public_vectors(unpack(tokens[kept[: len(level)]], dim), teacher.kind), level),
-            )
+            count -= len(kept)
+            level = np.rint(teacher.value(teacher.levels(kept)) - teacher.offset).astype(np.int64)
+            yield start, known.rows(public_vectors(unpack(kept, dim), teacher.kind), level)

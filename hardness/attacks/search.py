@@ -1,7 +1,7 @@
 """A search for a hidden set in about the root of the number of sets: halves meet on labels (theory 4.1)."""
 
+from itertools import chain, combinations
 from math import ceil, comb, log2
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,41 +36,61 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
     bits = min(64, ceil(log2(half)) + 4) if eta else 64
     if half > MOST_HALVES or STEPS * half / (1 - eta) ** bits > budget:
         return Recovery.refused(f"no search within {budget} steps: 2^{log2(half):.0f} half secrets")
-    rounds = max(1, budget // (STEPS * half)) if eta else 1
-    rng = np.random.default_rng(seed)
-    w, detail = _meeting(equations, held_out, int(bar * held_out), bits, rounds, rng)
-    return ended(w, equations, len(equations), detail)
+    first, second = _subsets(n, (s + 1) // 2), _subsets(n, s // 2)
+    rng, fresh, w, rounds = np.random.default_rng(seed), equations.rows(slice(0, held_out)), None, 0
+    while w is None and rounds < (max(1, budget // (STEPS * half)) if eta else 1):
+        rounds += 1
+        drawn = equations.rows(held_out + rng.permutation(len(equations) - held_out)[:bits])
+        i, j = _meeting(drawn, first, second)
+        w = _first_right(fresh, first[i], second[j], bar * held_out)
+    return ended(w, equations, len(equations), {"halves": half, "rounds": rounds})
+
+
+def _subsets(n: int, size: int) -> NDArray[np.int16]:
+    """Return all subsets of range(n) of a size, (C(n, size), size)."""
+    count = comb(n, size)
+    return np.fromiter(chain.from_iterable(combinations(range(n), size)), np.int16, count * size).reshape(
+        count, size
+    )
+
+
+def _label_words(rows: Equations) -> Words:
+    """Return the bits of each coordinate, and last the labels, of at most 64 rows as a word: (n + 1,)."""
+    return np.asarray(pack_bits(np.column_stack((rows.a & 1, rows.level)).T)[:, 0])
+
+
+def _xor(words: Words, sets: NDArray[np.int16]) -> Words:
+    """Return the sum mod 2 of the words of each set, (count,)."""
+    return np.asarray(np.bitwise_xor.reduce(words[sets], axis=1))
 
 
 def _meeting(
-    equations: Equations, held_out: int, limit: int, bits: int, rounds: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64] | None, dict[str, Any]]:
-    """Return the parity of weight s by sorting the halves' labels on `bits` random rows, until all are right.
-
-    At most `limit` of the first `held_out` rows may contradict it.
-    """
-    from hardness.kernels.search import first_match, subsets, sums
-
-    n, s = equations.n, equations.sparsity or 0
-    first, second = (subsets(n, size, comb(n, size)) for size in ((s + 1) // 2, s // 2))
-    columns, target = _column_words(equations, np.arange(held_out))
-    for attempt in range(rounds):
-        draw = held_out + rng.permutation(len(equations) - held_out)[:bits]
-        (drawn_columns,), (drawn_target,) = _column_words(equations, draw)
-        keys = sums(drawn_columns, first)
-        order = np.argsort(keys)
-        keys, wanted = keys[order], sums(drawn_columns, second) ^ drawn_target
-        low, high = (np.searchsorted(keys, wanted, side).astype(np.int64) for side in ("left", "right"))
-        i, j, tested = first_match(first[order], second, low, high, columns, target, limit)
-        if i >= 0:
-            w = np.zeros(n, dtype=np.int64)
-            for half in (first[order[i]], second[j]):  # a coordinate of both halves is in neither
-                w[half] ^= 1
-            return w, {"halves": len(first), "rounds": attempt + 1, "tested": tested}
-    return None, {"halves": len(first), "rounds": rounds}
+    rows: Equations, first: NDArray[np.int16], second: NDArray[np.int16]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers (P,), (P,) of the pairs of halves whose labels on at most 64 rows add up to those shown."""
+    words = _label_words(rows)
+    keys = _xor(words, first)
+    order = np.argsort(keys, kind="stable")
+    wanted = _xor(words, second) ^ words[-1]
+    low, high = (np.searchsorted(keys, wanted, side, sorter=order) for side in ("left", "right"))
+    j = np.repeat(np.arange(len(second)), high - low)
+    within = np.arange(len(j)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
+    return np.asarray(order[low[j] + within]), j
 
 
-def _column_words(equations: Equations, rows: NDArray[np.int64]) -> tuple[Words, Words]:
-    """Return rows, 64 to a word: columns (C, n) and labels (C,)."""
-    words = pack_bits(np.column_stack((equations.a[rows] & 1, equations.level[rows])).T).T
-    return np.ascontiguousarray(words[:, :-1]), np.ascontiguousarray(words[:, -1])
+def _first_right(
+    fresh: Equations, first: NDArray[np.int16], second: NDArray[np.int16], limit: float
+) -> NDArray[np.int64] | None:
+    """Return the first sum of two halves, as w (n,), that at most `limit` fresh rows contradict, or None."""
+    wrong, alive = np.zeros(len(first), dtype=np.int64), np.arange(len(first))
+    for start in range(0, len(fresh), 64):
+        words = _label_words(fresh.rows(slice(start, start + 64)))
+        misses = _xor(words, first[alive]) ^ _xor(words, second[alive]) ^ words[-1]
+        wrong[alive] += np.bitwise_count(misses)
+        alive = alive[wrong[alive] <= limit]
+    if not len(alive):
+        return None
+    w = np.zeros(fresh.n, dtype=np.int64)
+    for half in (first[alive[0]], second[alive[0]]):  # a coordinate of both halves is in neither
+        w[half] ^= 1
+    return w

@@ -62,12 +62,8 @@ def attack(
         instance = Instance.load(file)
         if gradients:
             ended = batch_gradient.attack(instance, batch or batch_gradient.BATCH, batches, seed)
-            work = f"{ended['batches']} batches, {ended['examples']} informative examples"
         else:
             ended = membership.attack(instance, seed)
-            work = f"{ended['queries']} membership queries"
-        recovered = {name: ended[name] for name in ("secret", "layer_error") if ended.get(name)}
-        lines = [f"{ended['status']}: {ended.get('reason', work)}, {ended['seconds']:.2f} s"]
     else:
         from hardness import registry
         from hardness.engine.progress import steps
@@ -75,11 +71,12 @@ def attack(
 
         registry.module_of("attack", name)  # a misspelt name is said before a missing file
         with steps(name) as tell:
-            outcome = attack_file(file, name, budget, seed, tell)
-        ended = {**vars(outcome), "attack": name}
-        recovered = {**outcome.detail, **({"secret": outcome.secret} if outcome.secret else {})}
-        lines = [f"{outcome.status}: {name} after {outcome.samples_used} examples, {outcome.seconds:.2f} s"]
-    emit(as_json, ended, [*lines, *(f"{key.replace('_', ' ')}: {value}" for key, value in recovered.items())])
+            ended = {**vars(attack_file(file, name, budget, seed, tell)), "attack": name}
+    told = {key: value for key, value in (ended | ended.get("detail", {})).items() if value is not None}
+    lines = [f"{ended['status']}: {name}, {ended['seconds']:.2f} s"]
+    said = {"status", "attack", "seconds", "detail"}
+    lines += [f"{key.replace('_', ' ')}: {value}" for key, value in told.items() if key not in said]
+    emit(as_json, ended, lines)
 
 
 def attacks(as_json: Json = False) -> None:
@@ -98,15 +95,14 @@ class Estimate(TyperCommand):
         from difflib import get_close_matches
 
         known = family_names()
-        words = [
-            word for word in args if not word.startswith("-") and (word in known or not Path(word).exists())
-        ]
-        name = next((word for word in words if word in known or ":" in word), None)
+        name = next(
+            (word for word in args if word in known or (":" in word and not Path(word).exists())), None
+        )
         if name is not None:
             others = [word for i, word in enumerate(args) if i != args.index(name)]
             return command("estimate", name, estimate).make_context(info_name, others, parent, **extra)
-        if words and get_close_matches(words[0], known, n=1, cutoff=0.7):
-            raise unknown("family", words[0], known)
+        if args and not Path(args[0]).exists() and get_close_matches(args[0], known, n=1, cutoff=0.7):
+            raise unknown("family", args[0], known)
         return super().make_context(info_name, args, parent, **extra)
 
 
@@ -125,24 +121,18 @@ def estimate(
     from hardness.io.rounding import at_least_power
 
     prices = priced(Path(target) if isinstance(target, str) else target, tolerance=tolerance)
-    cheapest = None if prices.cheapest is None else prices.cheapest.price
-    payload = {
-        "attacks": [vars(line) for line in prices.attacks],
-        "cheapest": cheapest,
-        "parameters": prices.parameters,
-        "version": prices.version,
-    }
+    cheapest = prices.cheapest.price
+    payload = vars(prices) | {"attacks": [vars(each) for each in prices.attacks], "cheapest": cheapest}
     lines = []
     for each in prices.attacks:
-        costs = []
-        for value in (each.log2_time, each.log2_memory, each.samples):
-            costs.append("     -" if value is None else f"{at_least_power(value):6}")
-        time, memory, examples = costs
+        time, memory, examples = (
+            f"{'-' if value is None else at_least_power(value):>6}"
+            for value in (each.log2_time, each.log2_memory, each.samples)
+        )
         lines.append(
             f"{each.name:20} {time} time  {memory} memory  {examples} examples  {each.status}: {each.source}"
         )
-    known = "none known" if cheapest is None else "{name}, 2^{log2_time:.1f}".format(**cheapest)
-    emit(as_json, payload, [*lines, f"cheapest: {known}"])
+    emit(as_json, payload, [*lines, "cheapest: {name}, 2^{log2_time:.1f}".format(**cheapest)])
 
 
 def challenge(
@@ -168,11 +158,11 @@ def challenge(
     if not toy:
         challenge.refuse_guessable(instance)
     prices = priced(instance)
-    cheapest = prices.cheapest
-    if not toy and cheapest is not None and (cheapest.log2_time or 0.0) < challenge.LEAST_BITS:
+    cheapest = prices.cheapest.price
+    if not toy and cheapest["log2_time"] < challenge.LEAST_BITS:
         raise InputError(
-            f"{cheapest.name} opens it in about 2^{cheapest.log2_time:.1f} operations ({cheapest.source}): "
-            f"a challenge needs 2^{challenge.LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
+            f"{cheapest['name']} opens it in about 2^{cheapest['log2_time']:.1f} operations: a challenge needs "
+            f"2^{challenge.LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
         )
     commitment = challenge.publish(instance, count, out, toy, force)["commitment"]
     warn_of_seed(instance)
@@ -183,16 +173,16 @@ def challenge(
         "toy": toy,
         "commitment": commitment,
         "log2_secrets": secrets,
-        "cheapest": None if cheapest is None else cheapest.price,
+        "cheapest": cheapest,
         "not_priced": not_priced,
     }
-    lines = [f"the secret is one of {at_least_power(secrets)}"]
-    if cheapest is not None:
-        lines.append(
-            f"the cheapest attack priced here is {cheapest.name}, about 2^{cheapest.log2_time:.1f} operations"
-        )
     others = ", ".join([*not_priced, "learners by gradients, and whatever `hardness estimate` does not list"])
-    lines += [f"not priced: {others}", f"wrote {count} examples and commitment {commitment} to {out}"]
+    lines = [
+        f"the secret is one of {at_least_power(secrets)}",
+        "the cheapest attack priced here is {name}, about 2^{log2_time:.1f} operations".format(**cheapest),
+        f"not priced: {others}",
+        f"wrote {count} examples and commitment {commitment} to {out}",
+    ]
     emit(as_json, payload, lines)
 
 

@@ -1,4 +1,4 @@
-"""Compiled loops of integer BKW on packed rows: keys, pairs, folding on a grid, sums by value (theory 4.3).
+"""Compiled loops of integer BKW on packed rows: keys, differences, folding on a grid, sums by value (theory 4.3).
 
 A row holds small integers v_c, c < left, in fields of `width` bits of 64-bit words, field c in word c // per at bit
 (c % per)·width, per = 64 // width; a field stores v_c + `centre`. Its phase is a uint32, 2^32 to the turn, so that
@@ -58,19 +58,6 @@ def pack_rows(a: NDArray[np.int8], width: int, centre: int, words: Words) -> Non
 
 
 @njit(cache=True, nogil=True)
-def chosen(tokens: Words, mask: Words, places: NDArray[np.int64]) -> int:
-    """Return how many pairs of tokens (N, 2, W) differ, under `mask`, in the first bit only; `places` (N,) is which."""
-    count = 0
-    for i in range(tokens.shape[0]):
-        other = (tokens[i, 0, 0] ^ tokens[i, 1, 0]) & mask[0] ^ np.uint64(1)
-        for k in range(1, tokens.shape[2]):
-            other |= (tokens[i, 0, k] ^ tokens[i, 1, k]) & mask[k]
-        places[count] = i
-        count += other == 0
-    return count
-
-
-@njit(cache=True, nogil=True)
 def block_keys(
     words: Words, shape: Shape, block: int, signed: bool, keys: Words, minus: NDArray[np.bool_]
 ) -> None:
@@ -85,7 +72,7 @@ def block_keys(
                 if fields[c] != centre:
                     negative = fields[c] < centre
                     break
-        # Fields of one key fit a word: block * width <= 64, which the plan keeps (`bkw_plan._steps`).
+        # Fields of one key fit a word: block * width <= 64, which the plan keeps (`bkw_cost._steps`).
         key = np.uint64(0)
         for c in range(left - block, left):
             value = 2 * centre - fields[c] if negative else fields[c]
@@ -98,50 +85,12 @@ def block_keys(
 
 
 @njit(cache=True, nogil=True)
-def sort_keys(keys: Words, bits: int, order: NDArray[np.int32], longest: int) -> NDArray[np.int64]:
-    """Fill `order` (N,) so that keys[order] ascends; return how many runs of equal keys have each length <= longest."""
-    # A pass of counting sort by the top bits, then each bucket by itself: mixed keys fill the buckets evenly, so that
-    # most hold a few rows and insertion is the fastest sort of them.
-    buckets, down = 1 << bits, np.uint64(64 - bits)
-    ends = np.zeros(buckets + 1, np.int64)
-    for key in keys:
-        ends[np.int64(key >> down) + 1] += 1
-    for b in range(buckets):
-        ends[b + 1] += ends[b]
-    place = ends[:-1].copy()
-    for i in range(keys.size):
-        bucket = np.int64(keys[i] >> down)
-        order[place[bucket]] = i
-        place[bucket] += 1
-    # Equal keys have equal top bits, so a run never crosses from one bucket into the next.
-    runs = np.zeros(longest + 1, np.int64)
-    for b in range(buckets):
-        low, high = int(ends[b]), int(ends[b + 1])
-        if high - low > 32:
-            part = order[low:high].copy()
-            order[low:high] = part[np.argsort(keys[part])]
-        else:
-            for i in range(low + 1, high):
-                row, j = order[i], int(i)
-                while j > low and keys[order[j - 1]] > keys[row]:
-                    order[j] = order[j - 1]
-                    j -= 1
-                order[j] = row
-        start = low
-        for i in range(low, high):
-            if i + 1 == high or keys[order[i + 1]] != keys[order[start]]:
-                runs[min(i + 1 - start, longest)] += 1
-                start = i + 1
-    return runs
-
-
-@njit(cache=True, nogil=True)
 def combine(
     words: Words,
     phases: Phases,
     keys: Words,
     minus: NDArray[np.bool_],
-    order: NDArray[np.int32],
+    order: NDArray[np.int64],
     cap: int,
     shape: Shape,
     out: Words,

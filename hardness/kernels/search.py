@@ -1,58 +1,8 @@
-"""Loops of the searches: subsets, tests of candidates, the nearest vector of a lattice."""
-
-from itertools import chain, combinations
+"""The nearest vector of a lattice."""
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-
-from hardness.kernels.bits import popcount
-
-Words = NDArray[np.uint64]
-Sets = NDArray[np.int16]
-Integers = NDArray[np.int64]
-
-
-def subsets(n: int, h: int, count: int) -> Sets:
-    """Return all `count` = C(n, h) ascending h-subsets of range(n), (count, h), in lexicographic order."""
-    flat = chain.from_iterable(combinations(range(n), h))
-    return np.fromiter(flat, np.int16, count * h).reshape(count, h)
-
-
-def sums(columns: Words, sets: Sets) -> Words:
-    """Return the XOR of the column words (n,) over each set (count, h)."""
-    out = np.zeros(len(sets), dtype=np.uint64)
-    for place in sets.T:
-        out ^= columns[place]
-    return out
-
-
-@njit(cache=True)
-def first_match(
-    first: Sets, second: Sets, low: Integers, high: Integers, columns: Words, target: Words, limit: int
-) -> tuple[int, int, int]:
-    """Return the first pair (i, j), low[j] <= i < high[j], whose parity contradicts at most `limit` check rows.
-
-    `columns` (C, n) and `target` (C,) hold the check rows, 64 a word. Returns (-1, -1, pairs tested) if none
-    does.
-    """
-    tested = 0
-    for j in range(len(second)):
-        for i in range(low[j], high[j]):
-            tested += 1
-            wrong = 0
-            for c in range(len(target)):
-                word = target[c]
-                for v in first[i]:
-                    word ^= columns[c, v]
-                for v in second[j]:
-                    word ^= columns[c, v]
-                wrong += int(popcount(word))
-                if wrong > limit:
-                    break
-            if wrong <= limit:
-                return i, j, tested
-    return -1, -1, tested
 
 
 @njit(cache=True)

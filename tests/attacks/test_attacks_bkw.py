@@ -121,9 +121,9 @@ def test_rows_that_vanish_are_picked():
     assert (unpacked(vanishing(packed(a, 2), [3, 25])) == expected).all()
 
 
-@pytest.mark.parametrize(("gadget", "noise", "dim"), [("diag", 0.0, 20), ("dot", 1.5, 40), ("diag", 0.0, 70)])
-def test_a_stream_is_the_examples_without_their_floats(gadget, noise, dim):
-    instance = Instance.generate(Rounding(dim, 97, 4, gadget=gadget, noise=noise, heads=12), seed=1)
+@pytest.mark.parametrize(("gadget", "dim"), [("dot", 40), ("diag", 70)])
+def test_a_stream_is_the_examples_without_their_floats(gadget, dim):
+    instance = Instance.generate(Rounding(dim, 97, 4, gadget=gadget, heads=12), seed=1)
     data = instance.examples(4000, 5, 100)
     expected = extract(data.X, data.Y, instance.public(5))
     zero = ~expected.a[:, -3:].any(axis=1)

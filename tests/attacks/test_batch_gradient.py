@@ -70,5 +70,5 @@ def test_the_command(tmp_path):
     assert fields["secret"] == {"support": instance_of().secret["support"].tolist()}
     assert fields["examples"] == 32 * fields["batches"] <= 32 * 40
     assert answer("attack batch-gradient --batches 4", path)["status"] == "budget"
-    assert run_command("attack batch-gradient", noisy).out.startswith("refused: labels are flipped")
+    assert "labels are flipped" in run_command("attack batch-gradient", noisy).out
     check_refused(run_command("attack gaussian --batch 3", path), "--batch")

@@ -82,4 +82,4 @@ def test_the_command(tmp_path):
     Instance.generate(Parity(dim=12, heads=3), seed=0).save(path)
     fields = answer("attack membership", path)
     assert (fields["status"], fields["queries"], len(fields["secret"]["support"])) == ("solved", 11, 3)
-    assert "11 membership queries" in run_command("attack membership", path).out
+    assert "queries: 11" in run_command("attack membership", path).out

@@ -48,8 +48,6 @@ REFUSED = [  # attack, n, q, p, weight, rows, further options, words of the reas
     ("lattice", 80, 17, 2, None, 60, {}, ""),
     ("lattice", 40, 97, 2, None, 80_000, {}, ""),
     ("lattice", 20, 2, 2, 3, 400, {}, ""),
-    ("means", 8, 17, 2, None, 300, {}, "no parities"),
-    ("means", 8, 2, 2, 3, 300, {"flip": 0.4}, "are needed"),
 ]
 
 
