@@ -1,14 +1,30 @@
-"""Adam (Kingma & Ba, 2015) in place on numpy's arrays, compiled."""
+"""Adam (Kingma & Ba, 2015) in place, compiled; how loops of students are compiled, and BLAS kept to one thread."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from learner.compiled import compiled
+from numba import njit
+from threadpoolctl import ThreadpoolController
 
 EPSILON = 1e-8
 TINY = 1e-30  # means of gradients stay above: subnormal numbers are slow
+# Multiply-adds may be fused, and no sum changes its order: with all of LLVM's fast-math flags the weights of a process
+# that compiles and of one that loads the cache were seen to differ in their last bits.
+compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    import scipy.linalg.cython_blas  # noqa: F401  # numba's own loading of it comes later
+
+    return ThreadpoolController()
+
+
+def one_thread() -> Any:
+    """Return a context in which BLAS has one thread, as is best for small products, one after the other."""
+    return _blas().limit(limits=1, user_api="blas")
 
 
 class Pace(NamedTuple):

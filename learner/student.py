@@ -1,8 +1,4 @@
-"""The attention student: a multi-head layer trained on raw tokens, each example seen once.
-
-A student has Θ and W, both (M, d, d), and F(X)_a = Σ_i softmax(x_a Θ_i Xᵀ) X W_i. Its steps are taken on two tokens by
-`learner.kernels_student.PairStudent`, compiled, and on any number by `DenseStudent`, in numpy.
-"""
+"""The attention student: a multi-head layer trained on raw tokens, each example seen once."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner import varpro
-from learner.adam import Adam
+from learner.adam import Adam, one_thread
 from learner.base import Array, Learner, Phase, SearchResult, gradient_work, signs
 from learner.streamed import Streamed
 
@@ -63,23 +59,28 @@ class Student(Streamed, Learner):
         return signs(X)
 
     def _begin(self) -> None:
-        theta, w = initial(np.random.default_rng(self.random_state), int(self.heads), self.n_features_in_)
+        rng = np.random.default_rng(self.random_state)
+        self._weights = initial(rng, int(self.heads), self.n_features_in_)
+        self._optimizer = Adam(self._weights)
         self.layer_: MultiHeadAttention | None = None
-        self._steps: Any = DenseStudent(theta, w)
-        if self._shape[0] == 2:
-            from learner.kernels_student import PairStudent  # numba is loaded only where it is used
-
-            self._steps = PairStudent(theta, w)
 
     def _scale_of(self, y: Array) -> float:
         spread = float(y.var(axis=0).sum(axis=1).mean())
         return spread**-0.5 if spread > 0 else 1.0
 
     def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:
-        self._steps.train(x, y, batch, float(self.rate), self._scale, float(self.l1))
-        theta, w = self._steps.layer()
+        theta, w = self._weights
+        tokens, targets = x.astype(np.float32), (y * self._scale).astype(np.float32)
+        cut = self.rate * self.l1
+        with one_thread(), np.errstate(over="ignore", invalid="ignore"):  # a rate may diverge
+            for start in range(0, len(tokens), batch):
+                part = slice(start, start + batch)
+                self._optimizer.step(gradients(theta, w, tokens[part], targets[part]), float(self.rate))
+                # A proximal step: |Θ| has no derivative at 0, where entries are to stay. W is not sparse.
+                if cut:
+                    theta -= np.clip(theta, -cut, cut)
         finite = bool(np.isfinite(theta).all() and np.isfinite(w).all())
-        self.layer_ = MultiHeadAttention(theta, w.astype(np.float64) / self._scale) if finite else None
+        self.layer_ = MultiHeadAttention(theta.copy(), w.astype(np.float64) / self._scale) if finite else None
 
 
 def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
@@ -91,34 +92,29 @@ def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
 
 
 def gradients(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the gradients by Θ and W of |F(X) - Y|²/2, summed over tokens and averaged over examples."""
-    B, d = len(x), x.shape[2]
+    """Return the gradients by Θ and W of |F(X) - Y|²/2, summed over tokens and averaged over examples (B, k, d)."""
+    B, k, d = x.shape
+    if k == 2:
+        return of_pairs(theta, w, x, y)
     patterns, mixed = varpro.attend(x, theta)
     error = mixed @ w.reshape(-1, d) - y.reshape(-1, d)
     return varpro.pull_back(x, patterns, w, error) / B, (mixed.T @ error).reshape(w.shape) / B
 
 
-class DenseStudent:
-    """A student on any number of tokens, with the interface of the compiled one: Θ and W (M, d, d) are copied.
+def of_pairs(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the same on two tokens, for a third of the products.
 
-    Its arrays are of the type of `theta`: float32, or float64 for a reference.
+    With z = (x_1 - x_2)/2 and s = (x_1 + x_2)/2 a head sends s W_i + tanh(x_a Θ_i z) z W_i to row a: both rows share
+    Θ_i z and z W_i.
     """
-
-    def __init__(self, theta: Any, w: Any) -> None:
-        self.theta, self.w = theta.copy(), w.copy()
-        self.optimizer = Adam((self.theta, self.w))
-
-    def layer(self) -> tuple[Any, Any]:
-        """Return Θ and W, both (M, d, d)."""
-        return self.theta.copy(), self.w.copy()
-
-    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> None:
-        """Make an update a whole batch of tokens x, targets y times `scale`, (n, k, d); shrink Θ by rate · l1."""
-        kind, cut = self.theta.dtype, rate * l1
-        x, y = x.astype(kind), (y * scale).astype(kind)
-        for start in range(0, len(x) // batch * batch, batch):
-            part = slice(start, start + batch)
-            self.optimizer.step(gradients(self.theta, self.w, x[part], y[part]), rate)
-            # A proximal step: |Θ| has no derivative at 0, where entries are to stay. W is not sparse.
-            if cut:
-                self.theta -= np.clip(self.theta, -cut, cut)
+    (B, _, d), M = x.shape, len(theta)
+    z, s = (x[:, 0] - x[:, 1]) / 2, (x[:, 0] + x[:, 1]) / 2
+    scored = (z @ theta.reshape(M * d, d).T).reshape(B, M, d)
+    moved = (z @ w.transpose(1, 0, 2).reshape(d, M * d)).reshape(B, M, d)
+    t = np.tanh(x @ scored.transpose(0, 2, 1))  # (B, 2, M)
+    error = (s @ w.sum(axis=0))[:, None] + t @ moved - y
+    pull = (error @ moved.transpose(0, 2, 1)) * (1 - t * t)
+    by_theta = (pull.transpose(0, 2, 1) @ x).reshape(B, M * d).T @ z
+    by_w = z.T @ (t.transpose(0, 2, 1) @ error).reshape(B, M * d)
+    by_each = by_w.reshape(d, M, d).transpose(1, 0, 2) + s.T @ error.sum(axis=1)
+    return by_theta.reshape(theta.shape) / B, by_each / B

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from learner.base import Array
 
 Factor = tuple[Array, bool]  # as of scipy.linalg.cho_factor
 CONVERGED, GIVE_UP = 1e-13, 1e-9  # relative residual, and gain of a step, at which Levenberg–Marquardt ends
+REUSE = 0.7  # gain of a step after which its matrix serves again
 
 
 def attend(X: Array, theta: Array) -> tuple[Array, Array]:
@@ -131,27 +131,18 @@ def fit(X: Array, Y: Array, theta: Array, *, iterations: int = 100) -> "tuple[Po
     Stops at a relative training residual below `CONVERGED`, when a step gains less than the fraction `GIVE_UP` (a local
     minimum, or rounding), or after `iterations` steps.
     """
-    from scipy.linalg import cho_solve
-
     target = Y.reshape(-1, X.shape[2])
 
-    def system(here: Point) -> Steps:
-        A = normal_matrix(X, here.P, here.Z, here.w, here.L)
-        diagonal = A.diagonal().copy()
+    def ahead(theta: Array) -> Point:
+        return evaluate(X, target, theta)
 
-        def at(lam: float) -> tuple[Move, float]:
-            factor, lam = damped(A, diagonal, lam)
+    def slope(here: Point) -> Array:
+        return pull_back(X, here.P, here.w, here.R).ravel()
 
-            def move(here: Point) -> Point:
-                step = cho_solve(factor, pull_back(X, here.P, here.w, here.R).ravel(), check_finite=False)
-                return evaluate(X, target, here.theta + step.reshape(theta.shape))
+    def system(here: Point) -> tuple[Array, Array]:
+        return normal_matrix(X, here.P, here.Z, here.w, here.L), slope(here)
 
-            return move, lam
-
-        return at
-
-    here = evaluate(X, target, theta)
-    return levenberg_marquardt(here, system, iterations, GIVE_UP, tolerance=CONVERGED, reuse=0.7)
+    return levenberg_marquardt(ahead(theta), ahead, system, iterations, GIVE_UP, CONVERGED, slope=slope)
 
 
 @dataclass(frozen=True)
@@ -175,37 +166,40 @@ def evaluate(X: Array, target: Array, theta: Array) -> Point:
     return Point(theta, P, Z, W.reshape(theta.shape), R, L, relative)
 
 
-Move = Callable[[Point], Point]  # by a damped step whose matrix is factored
-# The step at λ, and the λ that it took: a larger one if it had to
-Steps = Callable[[float], tuple[Move, float]]
-
-
 def levenberg_marquardt(
     here: Point,
-    system: Callable[[Point], Steps],
+    evaluate: Callable[[Array], Point],
+    system: Callable[[Point], tuple[Array, Array]],
     iterations: int,
     give_up: float,
-    *,
     tolerance: float = 0.0,
     tries: int = 11,
-    reuse: float = inf,
+    slope: Callable[[Point], Array] | None = None,
 ) -> tuple[Point, list[float]]:
     """Damped steps from `here`, λ falling by 5 after each and rising by 4 until one lowers the residual.
 
-    Ends below `tolerance`, when a step gains less than the fraction `give_up`, when none of `tries` gains, or after
-    `iterations` steps. After a gain above `reuse` the factor is still good: using it again costs an evaluation, not an
-    assembly. Returns the last point and the residuals of all.
+    `system` gives the normal matrix, of which the lower triangle is read, and the `slope`. Ends below `tolerance`, when
+    a step gains less than the fraction `give_up`, when none of `tries` gains, or after `iterations` steps. After a gain
+    above `REUSE` the factor is still good, if there is a `slope`: using it again costs an evaluation, not an assembly.
+    Returns the last point and the residuals of all.
     """
+    from scipy.linalg import cho_solve
+
     history, lam = [here.residual], 1e-2
 
     def unfinished() -> bool:
         return len(history) <= iterations and history[-1] > tolerance
 
+    def moved(factor: Factor, slope: Array) -> Point:
+        step = cho_solve(factor, slope, check_finite=False)
+        return evaluate(here.theta + step.reshape(here.theta.shape))
+
     while unfinished():
-        steps = system(here)
+        A, right = system(here)
+        diagonal = A.diagonal().copy()
         for _ in range(tries):
-            move, lam = steps(lam)
-            ahead = move(here)
+            factor, lam = damped(A, diagonal, lam)
+            ahead = moved(factor, right)
             gain = 1 - ahead.residual / here.residual
             if gain > 0:
                 break
@@ -217,8 +211,8 @@ def levenberg_marquardt(
         if gain <= give_up:
             break
         lam = max(lam / 5, 1e-14)
-        while gain > reuse and unfinished():
-            ahead = move(here)
+        while slope and gain > REUSE and unfinished():
+            ahead = moved(factor, slope(here))
             gain = 1 - ahead.residual / here.residual
             if gain > 0:
                 here = ahead
@@ -283,43 +277,15 @@ def blocks(X: Array, P: Array, Z: Array, w: Array) -> tuple[Array, Array]:
         cov = second.transpose(0, 2, 1, 3).reshape(rows, m, -1) - per_head[:, :, j] * per_head[:, :, h]
         outer = (tokens[:, :, None] * z[:, None, :]).reshape(rows, -1)
         D += cov.reshape(rows, -1).T @ outer
-        if k == 2:
-            _add_two_tokens(A, x, p, w, xx)
-        else:
-            _add_many_tokens(A, cov, w, xx)
+        moved = [(cov[:, i][:, position].reshape(-1, d) @ w[i]).reshape(rows, d, d) for i in range(m)]
+        for i in range(m):
+            for g in range(i, m):
+                products = (moved[i] @ moved[g].transpose(0, 2, 1)).reshape(rows, d * d)
+                block = (xx.T @ products).reshape(-1, d, d)[position]  # (j, j', l, l')
+                A[i, :, :, g] += block.transpose(0, 2, 1, 3)
     for i in range(m):
         for g in range(i):
             A[i, :, :, g] = A[g, :, :, i].transpose(2, 3, 0, 1)
     # C[(i, j, l), q, c] = Σ_l' D[i, (l, l'), j, q] W_i[l', c]
     full = D.reshape(m, len(j), d, m * d)[:, position]  # (m, l, l', j, q)
     return A, np.einsum("iabjq,ibc->qcija", full, w, optimize=True).reshape(m * d, -1)
-
-
-def _add_two_tokens(A: Array, x: Array, p: Array, w: Array, xx: Array) -> None:
-    """Two tokens: Cov is rank one, p₁p₂ δδᵀ with δ = x₁ − x₂, so each block is symmetric in l, l' as well."""
-    m, d = len(w), x.shape[2]
-    j, h, position = pairs(d)
-    delta = x[:, 0] - x[:, 1]
-    moved = (delta @ w.transpose(1, 0, 2).reshape(d, m * d)).reshape(len(x), m, d)
-    overlap = (moved @ moved.transpose(0, 2, 1))[:, None]  # <δW_i, δW_g>
-    weight = (p[..., 0] * p[..., 1]).transpose(0, 2, 1)  # (n, k, m)
-    s = (weight[..., :, None] * weight[..., None, :] * overlap).reshape(-1, m, m)
-    dd = np.repeat(delta[:, j] * delta[:, h], 2, axis=0)
-    for i in range(m):
-        for g in range(i, m):
-            block = xx.T @ (s[:, i, g, None] * dd)
-            A[i, :, :, g] += block[position[:, None, :, None], position[None, :, None, :]]
-
-
-def _add_many_tokens(A: Array, cov: Array, w: Array, xx: Array) -> None:
-    rows, m, _ = cov.shape
-    d = w.shape[1]
-    position = pairs(d)[2]
-    M = np.stack(
-        [(cov[:, i][:, position].reshape(rows * d, d) @ w[i]).reshape(rows, d, d) for i in range(m)], 1
-    )
-    for i in range(m):
-        for g in range(i, m):
-            MM = M[:, i] @ M[:, g].transpose(0, 2, 1)
-            block = (xx.T @ MM.reshape(rows, d * d)).reshape(-1, d, d)[position]  # (j, j', l, l')
-            A[i, :, :, g] += block.transpose(0, 2, 1, 3)

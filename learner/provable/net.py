@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from hardness.layer import MultiHeadAttention
+from hardness.layer import MultiHeadAttention, softmax
 from learner.base import Array
 from learner.provable.sculpt import Hull
-from learner.varpro import Move, Point, Steps, levenberg_marquardt, project
+from learner.varpro import Point, levenberg_marquardt, project
 
 STARTS, ITERATIONS = 6, 25
 
@@ -41,40 +41,23 @@ class _Coordinates:
         self.scores = left.transpose(0, 2, 1, 3) @ X.transpose(0, 2, 1)[:, None]  # (n, 1 + q, k, k)
         self.power = float(np.linalg.norm(self.Y)) or 1.0
 
-    def patterns(self, c: Array) -> Array:
-        full = np.concatenate([np.ones((len(c), 1)), c], axis=1)
-        S = np.einsum("iq,nqab->niab", full, self.scores, optimize=True)
-        S = np.exp(S - S.max(axis=-1, keepdims=True))
-        P: Array = S / S.sum(axis=-1, keepdims=True)
-        return P
-
-    def features(self, P: Array) -> Array:
-        """Attended tokens (n·k, m, d) of patterns P (n, m, k, k)."""
-        Z: Array = P @ self.X[:, None]
-        return Z.transpose(0, 2, 1, 3).reshape(-1, P.shape[1], self.X.shape[2])
-
     def evaluate(self, c: Array) -> Point:
         """The projected problem at hull coordinates c, which stand in the place of Θ."""
-        P = self.patterns(c)
-        Z = self.features(P).reshape(len(self.Y), -1)
+        full = np.concatenate([np.ones((len(c), 1)), c], axis=1)
+        P = softmax(np.einsum("iq,nqab->niab", full, self.scores, optimize=True))
+        Z = (P @ self.X[:, None]).transpose(0, 2, 1, 3).reshape(len(self.Y), -1)
         W, R, L = project(Z, self.Y)
         return Point(c, P, Z, W, R, L, float(np.linalg.norm(R)) / self.power)
 
     def search(self, c: Array) -> tuple[float, Array]:
         """Levenberg–Marquardt on c, with the Jacobian written out: m(m−1) columns are few."""
         steps = ITERATIONS if c.size else 0
-        end, _ = levenberg_marquardt(self.evaluate(c), self.system, steps, 1e-5, tries=8)
+        end, _ = levenberg_marquardt(self.evaluate(c), self.evaluate, self.system, steps, 1e-5, tries=8)
         return end.residual, end.theta
 
-    def system(self, here: Point) -> Steps:
+    def system(self, here: Point) -> tuple[Array, Array]:
         J = self.jacobian(here)
-        A, g = J.T @ J, J.T @ here.R.ravel()
-
-        def at(lam: float) -> tuple[Move, float]:
-            step = np.linalg.solve(A + lam * np.diag(A.diagonal()) + 1e-14 * A.trace() * np.eye(len(A)), g)
-            return lambda here: self.evaluate(here.theta + step.reshape(here.theta.shape)), lam
-
-        return at
+        return J.T @ J, J.T @ here.R.ravel()
 
     def jacobian(self, here: Point) -> Array:
         from scipy.linalg import cho_solve
