@@ -37,7 +37,6 @@ class ParityConcepts:
     """
 
     kind: ClassVar[str] = "parity"
-    parities: ClassVar[bool] = True  # so that flips (theory 1.2b) and the floors of theory 2.7 are of them
     n: int
     s: int
 
@@ -69,7 +68,7 @@ class ParityConcepts:
         from hardness.kernels import bits as kernels
 
         if self.n > 64:
-            raise InputError(f"arrays of sets need n <= 64, got n={self.n}; use rank and unrank")
+            raise InputError(f"arrays of sets need n <= 64, got n={self.n}")
         count = self.size - start if count is None else count
         out = np.empty(count, np.uint64)
         if count:
@@ -97,7 +96,6 @@ class RoundingConcepts:
     """
 
     kind: ClassVar[str] = "rounding"
-    parities: ClassVar[bool] = False
     n: int
     q: int
     p: int
@@ -121,8 +119,7 @@ class RoundingConcepts:
         table = self.size * (2 if self.gadget == "diag" else 3) ** self.n
         if table > 2**30 or self.q > 2**15:
             raise InputError(
-                f"a game on {self.size:.1e} secrets needs {table / 2**30:.1f} GiB of labels, 1 GiB is allowed; "
-                "lower --dim"
+                f"a game on {self.size:.1e} secrets needs more than 1 GiB of labels; lower --dim"
             )
         return (np.arange(self.size)[:, None] // self.powers % self.q).astype(np.int16)
 
@@ -185,7 +182,6 @@ class ListedConcepts(ABC):
     """
 
     kind: ClassVar[str] = "listed"
-    parities: ClassVar[bool] = False
     label: ClassVar[str] = "a listed class"
     n: int
 
@@ -210,15 +206,10 @@ class ListedConcepts(ABC):
         """
         secrets = self.secrets()
         if not 0 < len(secrets) * 2**self.n <= ENUMERATED:
-            raise InputError(
-                f"{len(secrets)} concepts cannot be listed on 2^{self.n} inputs; list fewer, or some"
-            )
+            raise InputError(f"{len(secrets)} concepts cannot be listed on 2^{self.n} inputs")
         rows = np.array([self.values(secret, self.inputs) for secret in secrets])
         if rows.shape != (len(secrets), 2**self.n) or not (np.abs(rows) == 1).all():
-            raise InputError(
-                f"{type(self).__name__}.values must be +1 or -1, one an input: no bound is known for other labels "
-                "(theory 2.8)"
-            )
+            raise InputError(f"{type(self).__name__}.values must be +1 or -1, one an input (theory 2.8)")
         return np.unique(rows.astype(np.int8), axis=0)
 
     @property

@@ -104,11 +104,6 @@ class Nested(Family):
         if sorted(secret["order"]) != sorted(secret["support"]):
             raise InputError("the chain must order the secret's support")
 
-    def model_secret(self) -> Secret:
-        """Return the first s coordinates in their order: another chain permutes them."""
-        first = np.arange(1, self.size + 1)
-        return {"support": first, "order": first}
-
     def realize(self, secret: Secret) -> NestedGadget:
         ends = np.cumsum(self.blocks)
         *blocks, task = (self._parity(secret["order"][:end]) for end in ends)

@@ -75,7 +75,7 @@ def play(
     asked = strategy_of(concepts, strategy)
     check_tolerance(tolerance)
     number("flip", flip, "[0, 1/2)")
-    if flip and not concepts.parities:
+    if flip and concepts.kind != "parity":
         raise InputError(
             "flip is for parities; the labels of rounding have no sign to flip, other classes no flips here"
         )
@@ -96,7 +96,7 @@ def play(
         status = "stuck" if max_queries is None or queries < max_queries else "budget"
     solved, bound, floor = status == "solved", oracle.bound(concepts, tolerance, flip), None
     tau = decimal(tolerance) / (1 - 2 * decimal(flip))
-    if concepts.parities and oracle is Window and tau < IDENTIFIABLE:
+    if concepts.kind == "parity" and oracle is Window and tau < IDENTIFIABLE:
         floor = exact_floor(concepts.size, tau)
     return GameResult(
         status=status,

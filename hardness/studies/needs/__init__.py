@@ -186,14 +186,6 @@ def parity_floor(dim: int, size: int, exponent: float) -> int:
     return max(exact_floor(sets, tau), ceil(entropy_floor(sets, tau)))
 
 
-def parity_suffices(dim: int, size: int, exponent: float) -> int:
-    """Return the queries that surely identify, whatever the oracle: characters, or sums of any sets (theory 2.7)."""
-    from hardness.exact.dependent import certain_queries
-
-    sets = comb(dim - 1, size)
-    return min(sets - 1, certain_queries(sets, tolerance(exponent)))
-
-
 def least_needed(dim: int, size: int, price: Price, power: float) -> float:
     """Return a lower bound on price(q, τ) over every tolerance, for a price that rises with q and with 1/τ.
 
@@ -310,15 +302,13 @@ STRATEGIES = (
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Draw at d = 24 what is proved to be impossible, what was reached, and what is enough against every oracle."""
+    """Draw at d = 24 what is proved to be impossible, and what was reached."""
     games = cheapest(rows)
     figure, axes = plots.panels(1, len(MAPPED), height=3.4, sharex=True)
     for axis, s in zip(axes, MAPPED, strict=True):
         sets = comb(LARGEST - 1, s)
         floor = [log2(parity_floor(LARGEST, s, e)) for e in (EXPONENTS[0], *EXPONENTS)]
         axis.fill_between([2.0, *EXPONENTS], -1, floor, step="pre", color="0.86", zorder=0)
-        enough = [log2(parity_suffices(LARGEST, s, e)) for e in EXPONENTS]
-        (upper,) = axis.plot(EXPONENTS, enough, ":", color="0.3", marker="")
         law = [log2(8 * (sets - 1)) - 2 * e for e in EXPONENTS]
         axis.plot(EXPONENTS, law, "--", color="0.3", marker="", linewidth=1)
         for name, color, marker, away in STRATEGIES:
@@ -329,10 +319,9 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
                 place = at.e, log2(at.queries)
                 axis.annotate(name, place, away, textcoords="offset points", ha="center", color=color)
         axis.set(title=f"s = {s}: {sets:,} sets", xlabel="log₂ 1/τ", xlim=(1.6, 12.4))
-        axis.set(xticks=range(2, 13, 2), ylim=(-0.6, enough[0] + 1.5))
+        axis.set(xticks=range(2, 13, 2), ylim=(-0.6, floor[0] + 1.5))
         axis.locator_params(axis="y", integer=True)
-        axis.text(2.3, 0.02 * enough[0], "impossible", color="0.3")
-        plots.label_ends(axis, [(upper, "V at most")])
+        axis.text(2.3, 0.02 * floor[0], "impossible", color="0.3")
     axes[0].set_ylabel("log₂ of the queries")
     return {"map": figure}
 
