@@ -51,43 +51,29 @@ class LeanExamples:
 
 
 @dataclass(frozen=True)
-class InformativeRows:
-    """The tokens of those among `count` examples of two tokens whose gates differ, z_0 != 0, as bits.
+class InformativeExamples:
+    """Those among `count` examples of two tokens whose gates differ, z_0 != 0, as bits, with a label each.
 
     `words` (r, ceil(d/64)) uint64: bit j % 64 of word j // 64 is u_j = 1 iff the tokens differ in coordinate j, bit 0
     being the gate and 1 in every row; `positions` (r,), ascending, say which of the examples these are; `dim` is d.
-    Row a of the label of every other example is x_a[0] `gate` in column 0, a public number; None if it is not known.
+    Row a of the output is x_a[0] Y in column 0, Y (r,) float64; of every other example it is x_a[0] `gate`, a public
+    number; None if it is not known.
     """
 
     words: Words
     positions: NDArray[np.int64]
+    Y: NDArray[np.float64]
     count: int
     dim: int
     gate: float | None = None
 
+    @property
+    def X(self) -> "InformativeExamples":
+        """What stands for inputs beside the labels."""
+        return self
+
     def __len__(self) -> int:
         return self.count
-
-
-@dataclass(frozen=True)
-class InformativeExamples:
-    """Informative rows X and labels Y (r,) float64: row a of the layer's output is x_a[0] times that, in column 0."""
-
-    X: InformativeRows
-    Y: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-
-def informative_rows(words: Words, dim: int, gate: float | None = None) -> InformativeRows:
-    """Return the informative rows among packed pairs (n, 2, words).
-
-    >>> informative_rows(np.array([[[0b11], [0b00]], [[0b01], [0b11]]], dtype=np.uint64), 2)
-    InformativeRows(words=array([[3]], dtype=uint64), positions=array([0]), count=2, dim=2, gate=None)
-    """
-    _, bits, positions = open_pairs(words)
-    return InformativeRows(bits, positions, len(words), dim, gate)
 
 
 def open_pairs(words: Words) -> tuple[Words, Words, NDArray[np.int64]]:
@@ -95,13 +81,10 @@ def open_pairs(words: Words) -> tuple[Words, Words, NDArray[np.int64]]:
     if compiled_pays(words.size):
         from hardness.kernels import bits
 
-        room = (
-            np.empty_like(words),
-            np.empty((len(words), words.shape[2]), np.uint64),
-            np.empty(len(words), np.int64),
-        )
-        count = bits.open_pairs(words, *room)
-        return room[0][:count], room[1][:count], room[2][:count]
+        pairs, differ = np.empty_like(words), np.empty_like(words[:, 0])
+        positions = np.empty(len(words), np.int64)
+        count = bits.open_pairs(words, pairs, differ, positions)
+        return pairs[:count], differ[:count], positions[:count]
     differ = words[:, 0] ^ words[:, 1]
     positions = np.flatnonzero(differ[:, 0] & np.uint64(1))
     return words[positions], differ[positions], positions
@@ -119,11 +102,11 @@ def informative_examples(X: Signs, Y: NDArray[np.float64]) -> InformativeExample
     apart, largest = np.ptp(values, axis=1).max(initial=0.0), np.abs(values).max(initial=0.0)
     if apart > 1e-9 * (1 + largest) or Y[:, :, 1:].any():
         raise InputError(
-            "labels must be x_a[0] times a function of the bits in which two tokens differ, in column 0 alone; "
-            "take a family of that form, such as parity"
+            "labels must be x_a[0] times a function of the bits in which two tokens differ, in column 0 alone"
         )
     gate = float(np.median(values[closed, 0])) if closed.any() else None
-    return InformativeExamples(informative_rows(pack(X), X.shape[2], gate), values[~closed, 0])
+    _, bits, positions = open_pairs(pack(X))
+    return InformativeExamples(bits, positions, values[~closed, 0], len(X), X.shape[2], gate)
 
 
 def write(
@@ -199,7 +182,7 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     public: dict[str, Any] = schemas.parse(note, what)
     schemas.check_version(public, what, "sample the examples anew")
     schemas.check("public", public, what)
-    if X.shape[1:] != (public["tokens"], public["dim"]) or X.shape != Y.shape:
+    if X.shape[1:] != (public["tokens"], public["dim"]) or X.dtype != np.int8 or Y.dtype != np.float64:
         stated = f"{public['tokens']} tokens of dim {public['dim']}"
         raise InputError(f"{path} says {stated} and holds X {X.shape} and Y {Y.shape}: make it anew")
     # np.abs(-128) is -128: compared as they are, in the memory of a mask.
@@ -233,18 +216,13 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
     """Read fixed-size lists, as written here, or lists of any sizes, as files of 0.3 and before have."""
     _, pq, _ = _parquet()
     with pq.ParquetFile(path) as file:
-        stated = file.schema_arrow.metadata or {}
-        tokens, dim = (int(size) for size in schemas.parse(stated[b"shape"], "its shape"))
-        rows, size, held = file.metadata.num_rows, tokens * dim, file.metadata
-        require_memory(20.0 * rows * size, str(path), "read it in parts")
+        held, stated = file.metadata, file.schema_arrow.metadata or {}
         # By the file's own account: a list of any length takes a few bytes.
-        for group in (held.row_group(i) for i in range(held.num_row_groups)):
-            if any(group.column(i).num_values != group.num_rows * size for i in range(group.num_columns)):
-                raise ValueError(f"its rows do not have {size} entries")
-        columns = []
-        for field in _parquet(tokens, dim)[2]:
-            column = file.read([field.name])[field.name].combine_chunks()
-            # Where `datasets` is loaded, a type of its own wraps the lists that 0.3 wrote.
-            lists = getattr(column, "storage", column).cast(field.type)
-            columns.append(lists.flatten().flatten().to_numpy().reshape(rows, tokens, dim))
-        return columns[0], columns[1], stated[b"public"].decode()
+        entries = sum(held.row_group(i).column(0).num_values for i in range(held.num_row_groups))
+        require_memory(20.0 * entries, str(path), "read it in parts")
+        shape = (held.num_rows, *schemas.parse(stated[b"shape"], "its shape"))
+        columns = [file.read([name])[name].combine_chunks() for name in ("X", "Y")]
+        # Where `datasets` is loaded, a type of its own wraps the lists that 0.3 wrote.
+        lists = [getattr(column, "storage", column) for column in columns]
+        X, Y = (each.flatten().flatten().to_numpy().reshape(shape) for each in lists)
+        return X, Y, stated[b"public"].decode()

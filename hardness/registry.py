@@ -23,7 +23,6 @@ GROUPS = {
     "published": "hardness.published",
 }
 PACKAGES = ("hardness", "learner")
-LONGEST_REASON = 200  # characters of why something cannot be loaded
 _PROVIDED: dict[str, str] = {}  # pickles, in hex, of what other processes cannot import, by name
 
 
@@ -69,9 +68,8 @@ def is_builtin(kind: str, name: str) -> bool:
 
     A word of a study's own, such as "phases 1 to 6", is registered nowhere and runs none of a user's code.
     """
-    if ":" not in name and name not in points(kind):
-        return True
-    return name not in _PROVIDED and _is_ours(module_of(kind, name))
+    own = ":" not in name and name not in points(kind)
+    return own or (name not in _PROVIDED and _is_ours(module_of(kind, name)))
 
 
 def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
@@ -81,7 +79,6 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
     knows), and for a module that cannot be imported, whatever it raises, or does not hold the name.
     """
     module, known = module_of(kind, name, also), points(kind)
-    attribute = name.partition(":")[2]
     try:
         if name in known:
             return known[name].load()
@@ -91,13 +88,9 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
             return loads(bytes.fromhex(_PROVIDED[name]))
         if "" not in sys.path:
             sys.path.append("")
-        home = import_module(module)
-        if not hasattr(home, attribute):
-            raise unknown(f"name of {module}", attribute, dir(home))
-        return getattr(home, attribute)
+        return getattr(import_module(module), name.partition(":")[2])
     except (Exception, SystemExit) as error:
-        shown, reason = sanitize(name, 60), one_line(error)[:LONGEST_REASON]
-        raise InputError(f"cannot load the {kind} {shown}: {reason}") from error
+        raise InputError(f"cannot load the {kind} {sanitize(name, 60)}: {one_line(error)[:200]}") from error
 
 
 def loaded(kind: str) -> Iterator[tuple[str, Any]]:

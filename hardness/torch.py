@@ -11,21 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError, missing_extra
-from hardness.examples import Examples
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
 
 if TYPE_CHECKING:
     import torch
 
-    Batch = tuple[torch.Tensor, ...]
-
 BLOCK = 4096  # examples that a worker makes at a time where no batch is given
 
 
 def stream(
     instance: Instance, seed: int, lean: bool = False, *, count: int | None = 0, batch: int | None = None
-) -> "torch.utils.data.IterableDataset[Batch]":
+) -> "torch.utils.data.IterableDataset[tuple[torch.Tensor, ...]]":
     """Return an `IterableDataset` of what `instance.examples(count, seed)` holds; `count` None has no end.
 
     An item is (X, Y): X (2, d) int8 and Y (2, d) float64; with `batch`, this many examples at once, and a `DataLoader`
@@ -36,9 +33,7 @@ def stream(
     of all examples are such, so batches vary in length.
     """
     if count == 0:
-        raise InputError(
-            "stream needs count=, the number of examples, or count=None for a stream without an end"
-        )
+        raise InputError("stream needs count=, the number of examples, or count=None for one without an end")
     try:
         import torch
         from torch.utils.data import IterableDataset, get_worker_info
@@ -48,26 +43,24 @@ def stream(
         raise InputError(f"lean is for layers on two tokens, this one has {instance.family.tokens}")
     block = batch or BLOCK
 
+    def arrays(start: int, size: int) -> tuple[NDArray[Any], ...]:
+        examples = instance.examples(size, seed, start)
+        X, Y = examples.X, examples.Y
+        if not lean:
+            return X, Y
+        opened = informative(X)
+        gate = X[opened, 0, 0]
+        return X[opened, 0, 1:] * X[opened, 1, 1:], gate, (gate * Y[opened, 0, 0]).astype(np.float32)
+
     class Stream(IterableDataset[Any]):
-        def __iter__(self) -> "Iterator[Batch]":
+        def __iter__(self) -> "Iterator[tuple[torch.Tensor, ...]]":
             worker = get_worker_info()
             first, step = (worker.id, worker.num_workers) if worker else (0, 1)
-            for index in naturals(first, step):
-                start = index * block
+            for start in naturals(first * block, step * block):
                 if count is not None and start >= count:
                     return
                 size = block if count is None else min(block, count - start)
-                examples = instance.examples(size, seed, start)
-                arrays = _lean(examples) if lean else (examples.X, examples.Y)
-                tensors = tuple(map(torch.from_numpy, arrays))
+                tensors = tuple(map(torch.from_numpy, arrays(start, size)))
                 yield from [tensors] if batch else zip(*tensors, strict=True)
 
     return Stream()
-
-
-def _lean(examples: Examples) -> tuple[NDArray[Any], ...]:
-    opened = informative(examples.X)
-    X, Y = examples.X[opened], examples.Y[opened]
-    gate = X[:, 0, 0]
-    label = (gate * Y[:, 0, 0]).astype(np.float32)
-    return X[:, 0, 1:] * X[:, 1, 1:], gate.copy(), label

@@ -1,7 +1,7 @@
 """The diagonal student: an attention layer whose Θ are diagonal and whose W are c E_00, trained on informative rows."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hardness.errors import InputError
-from hardness.examples import InformativeExamples, InformativeRows, informative_examples, informative_rows
+from hardness.examples import InformativeExamples, informative_examples, open_pairs
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import Words, pack, unpack_bits
 from learner.base import Array, Learner, Phase, SearchResult, outputs, signs
@@ -83,12 +83,12 @@ class Diagonal(Learner):
     The defaults, a slow output layer and no momentum, are one setting for every width, size of the hidden set and
     number of features; the study exponential-in-m says what it costs beside settings tuned to each.
 
-    The same examples give the same weights in whatever pieces they come, as signs with outputs or as `InformativeRows`
-    with labels (`Instance.informative`). `fit` starts anew, holds a tenth out and makes one pass over the rest.
+    The same examples give the same weights in whatever pieces they come, as signs with outputs or as those of
+    `Instance.informative`. `fit` starts anew, holds a tenth out and makes one pass over the rest.
     """
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
-    reads_informative: ClassVar[bool] = True  # `partial_fit` takes `InformativeRows` too
+    reads_informative: ClassVar[bool] = True  # `partial_fit` takes `InformativeExamples` too
     ranges = (
         *((name, 1) for name in ("heads", "batch", "pool")),
         *((name, "(0, inf)") for name in ("rate", "start", "output_rate", "threshold_rate", "output_start")),
@@ -131,22 +131,22 @@ class Diagonal(Learner):
         self._waiting = self._pool = Rows(none, np.empty(0, np.int64), np.empty(0), 0)
         self._order = np.empty(0, np.int64)
 
-    def partial_fit(self, X: ArrayLike | InformativeRows, Y: ArrayLike) -> Self:
+    def partial_fit(self, X: ArrayLike | InformativeExamples, Y: ArrayLike) -> Self:
         """Learn from examples X of ±1 and Y, both (n, 2, d), or informative rows with labels (r,), in the order given.
 
         Raises `InputError` on others, and on labels that are no function of the bits in which tokens differ.
         """
-        if isinstance(X, InformativeRows):
-            part = InformativeExamples(X, np.asarray(Y, dtype=np.float64))
+        if isinstance(X, InformativeExamples):
+            part = replace(X, Y=np.asarray(Y, dtype=np.float64))
         else:
             x = signs(X)
             part = informative_examples(x, outputs(Y, x))
         if not hasattr(self, "_network"):
-            self._begin(part.X.dim)
-        elif part.X.dim != self.n_features_in_:
-            raise InputError(f"X has {part.X.dim} features, the examples before had {self.n_features_in_}")
-        self._gate = self._gate if part.X.gate is None else part.X.gate
-        read = Rows(part.X.words, part.X.positions, part.Y, len(part))
+            self._begin(part.dim)
+        elif part.dim != self.n_features_in_:
+            raise InputError(f"X has {part.dim} features, the examples before had {self.n_features_in_}")
+        self._gate = self._gate if part.gate is None else part.gate
+        read = Rows(part.words, part.positions, part.Y, len(part))
         self._waiting = self._waiting.joined(read if self.pool is None else self._pooled(read, self.pool))
         self._informative = len(self._pool.labels) if self.pool else self._informative + len(read.labels)
         if self._scale or len(self._waiting.labels) >= FIRST:
@@ -167,7 +167,7 @@ class Diagonal(Learner):
         first = starting(np.random.default_rng(starts), self.heads, dim, self.start, self.output_start)
         return descend(correlations, first, self._rule())
 
-    def open_values(self, rows: InformativeRows) -> NDArray[np.float32]:
+    def open_values(self, rows: InformativeExamples) -> NDArray[np.float32]:
         """Return what `predict` says of the labels (r,) of informative rows, in float32 and many times as fast."""
         check_is_fitted(self, "_network")
         if not self._scale:
@@ -229,13 +229,11 @@ class Diagonal(Learner):
     def _predict(self, x: NDArray[Any]) -> Array:
         """Return F̂, (n, 2, d): 0 before the first step, NaN once the weights are no longer finite."""
         x = signs(x)
-        rows, out = informative_rows(pack(x), x.shape[2]), np.zeros(x.shape)
+        (_, words, positions), out = open_pairs(pack(x)), np.zeros(x.shape)
         if self._scale:
-            bits = unpack_bits(rows.words, rows.dim).astype(np.float64)
+            bits = unpack_bits(words, x.shape[2]).astype(np.float64)
             value = np.full(len(x), self._gate or 0.0)
-            value[rows.positions] = (
-                self._offset + forward(self.weights_.astype(np.float64), bits) / self._scale
-            )
+            value[positions] = self._offset + forward(self.weights_.astype(np.float64), bits) / self._scale
             out[:, :, 0] = x[:, :, 0] * value[:, None]
         return out
 

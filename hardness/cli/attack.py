@@ -65,13 +65,11 @@ def attack(
         else:
             ended = membership.attack(instance, seed)
     else:
-        from hardness import registry
         from hardness.engine.progress import steps
-        from hardness.evaluation.attacking import attack_file
+        from hardness.evaluation.attacking import attack as run
 
-        registry.module_of("attack", name)  # a misspelt name is said before a missing file
         with steps(name) as tell:
-            ended = {**vars(attack_file(file, name, budget, seed, tell)), "attack": name}
+            ended = {**vars(run(file, name, budget=budget, seed=seed, progress=tell)), "attack": name}
     told = {key: value for key, value in (ended | ended.get("detail", {})).items() if value is not None}
     lines = [f"{ended['status']}: {name}, {ended['seconds']:.2f} s"]
     said = {"status", "attack", "seconds", "detail"}

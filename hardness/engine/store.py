@@ -188,7 +188,8 @@ def checked(
     Raises `InputError` for one that the lab would not write. A task is its own checksum: its identity is the SHA-256
     of its text.
     """
-    stated = schemas.check("task", schemas.parse(text, "a task"), "a task")
+    stated = schemas.parse(text, "a task")
+    schemas.check("task", stated, "a task")
     task = Task.parse(canonical(stated))
     if task.identity != identity or not is_sanitized(text):
         raise InputError("the task is not the one that its identity names; send what the lab wrote")

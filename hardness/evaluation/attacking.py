@@ -11,7 +11,7 @@ import numpy as np
 from hardness import registry
 from hardness.attacks import Progress, Recovery
 from hardness.errors import InputError, one_line
-from hardness.examples import Examples, read
+from hardness.examples import read
 from hardness.instance import Instance
 from hardness.io.fields import whole
 
@@ -41,39 +41,21 @@ def attack(
         registry.module_of("attack", name)  # a misspelt name is said before anything else
     spawned = np.random.SeedSequence(seed).spawn(2)
     sampling, choices = (int(child.generate_state(1, np.uint64)[0]) for child in spawned)
-    if not isinstance(target, Instance):
-        return attack_file(Path(target), name, budget, choices, progress)
-    whole("count", count, 1, why="say how many examples the attack gets")
-    examples, public = target.examples(int(count or 0), sampling), target.public(sampling)
-    return attack_examples(examples, public, name, budget, choices, progress)
-
-
-def attack_file(
-    path: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
-) -> Recovery:
-    """Attack a file of examples, or those of a challenge's folder; `seed` is the attack's own."""
-    examples, public = read(path / "examples.npz" if path.is_dir() else path)
-    return attack_examples(examples, public, name, budget, seed, progress)
-
-
-def attack_examples(
-    examples: Examples,
-    public: dict[str, Any],
-    name: Any,
-    budget: int | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Recovery:
-    """Attack examples with their public parameters; `seed` is the attack's own."""
+    if isinstance(target, Instance):
+        whole("count", count, 1, why="say how many examples the attack gets")
+        examples, public = target.examples(int(count or 0), sampling), target.public(sampling)
+    else:
+        path = Path(target)
+        examples, public = read(path / "examples.npz" if path.is_dir() else path)
     run, began = registry.get("attack", name) if isinstance(name, str) else name, time.monotonic()
     try:
         with redirect_stdout(sys.stderr):  # what an attack prints is no data of the caller's
-            outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=progress)
+            outcome = run(examples.X, examples.Y, public, budget=budget, seed=choices, progress=progress)
+        if isinstance(outcome, Recovery):
+            return outcome
+        raise TypeError(f"attack {name} returned {type(outcome).__name__}, not a hardness.attacks.Recovery")
     except InputError:
         raise
     except Exception as error:
         reason = {"reason": one_line(error)}
         return Recovery("error", None, len(examples), time.monotonic() - began, reason)
-    if not isinstance(outcome, Recovery):
-        raise InputError(f"attack {name} returned {type(outcome).__name__}, not a hardness.attacks.Recovery")
-    return outcome

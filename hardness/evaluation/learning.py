@@ -1,8 +1,8 @@
 """One learner, one instance: the learner is handed examples, and the judge says what it learned, on fresh ones."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from hardness.evaluation.conformance import HEADS
 from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import VERDICTS, Solver, make
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, sizes
-from hardness.evaluation.worker import FOREVER, Worker, opened
+from hardness.evaluation.worker import FOREVER, Worker, opening
 from hardness.examples import Examples, read
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
@@ -85,7 +85,7 @@ def learn(
     spawned = np.random.SeedSequence(seed).spawn(2)
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in spawned)
     solver = Solver("learner", learner, dict(options or {}), heads)
-    streamed, known = solver.streamed, None
+    streamed = solver.streamed
     if isinstance(target, Instance):
         whole("count", count, 1, MOST_EXAMPLES, "learn needs the number of examples to learn from")
         whole("test", test, 2, MOST_EXAMPLES)
@@ -93,11 +93,13 @@ def learn(
         held = 9.0 * (test if streamed else count + test) * target.family.tokens * target.family.dim
         require_memory(held, f"a set of {count} examples", "lower --count")
         progress(f"making {count} examples to learn from, {test} to judge on")
-        judged, known = fresh(target, test, sampling, start=count), target.heads
-        given = _read_by(solver, target, sampling)
+        judged = fresh(target, test, sampling, start=count)
+        given, solver = _read_by(solver, target, sampling), replace(solver, heads_known=target.heads)
     else:
-        given, judged, known, count = _of_examples(target, count)
-    solver = Solver("learner", learner, solver.options, heads, known)
+        examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
+        given, judged, count = _split(examples, public.get("family"), count)
+        solver = replace(solver, heads_known=public.get("heads"))
+    model = make(solver, state % 2**32) if solver.built_in and isinstance(solver.thing, type) else None
     result = Trial(
         status="error",
         learner=learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__),
@@ -106,37 +108,31 @@ def learn(
         reason="",
         **dict.fromkeys((*SCORES, "exact")),
         phases=[],
-        model=None,
+        model=model or (learner if solver.built_in else None),
         **({"options": dict(options)} if options else {}),
     )
-    deadline = time.monotonic() + (FOREVER if limit is None else limit)
+    if model is not None:
+        solver = replace(solver, name=model)
+    opens = opening(solver, state, FOREVER if limit is None else limit, threads)
     points: list[Evaluation] = []
     started = time.perf_counter()
-
-    @contextmanager
-    def watched() -> Iterator[Any]:
-        with threads_limited(threads), opened(solver, state, deadline, threads) as made:
-            result["model"] = made.learner if solver.built_in else None
-            yield made
-
     progress(f"fitting {count} examples")
     try:
         ends = sizes(count, FIRST, SPACING) if streamed else [count]
-        for point in evaluations(watched, streamed, given, judged, ends):
-            points.append(point)
-            share = point.scores["explained"]
-            shown = "not finite" if share is None else f"{share:.2f} of the variance explained"
-            progress(f"{point.examples} of {count} examples: {shown}")
+        with threads_limited(threads):
+            for point in evaluations(opens, streamed, given, judged, ends):
+                points.append(point)
+                share = point.scores["explained"]
+                shown = "not finite" if share is None else f"{share:.2f} of the variance explained"
+                progress(f"{point.examples} of {count} examples: {shown}")
         result |= _result(points, judged, streamed, CRITERIA[criterion])
-    except MemoryError as error:
-        raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
     except TimeoutError:
         result |= {"status": "timeout", "reason": f"over {limit:g} s"}
     except TrialEnded as error:
         if error.status == "refused":
             raise InputError(error.reason) from error
         result |= {"status": error.status, "reason": error.reason}
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:
         result["reason"] = one_line(error)
@@ -159,9 +155,7 @@ def check(
     Raises `InputError` only if the class cannot be loaded or has no such options.
     """
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known=HEADS)
-    solver.thing  # noqa: B018  a name that stands for nothing is said here
-    if options:
-        make(solver, 0)  # and so is a misspelt option
+    make(solver, 0) if options else solver.thing
     deadline = time.monotonic() + (FOREVER if limit is None else limit)
     try:
         with Worker(solver, 0, deadline, threads) as worker:
@@ -179,22 +173,16 @@ def _read_by(solver: Solver, instance: Instance, seed: int) -> Callable[[int, in
     return lambda start, count: source(count, seed, start)
 
 
-def _of_examples(
-    target: Examples | str | Path, count: int | None
-) -> tuple[Labelled, Judged, int | None, int]:
-    """Return examples to learn from, the tenth that is held out to judge on, the heads that a file states, and a count.
-
-    Without `count` all that are not held out are learned from.
-    """
-    examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
+def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled, Judged, int]:
+    """Return examples to learn from, the tenth that is held out to judge on, and how many are learned from; all, if
+    `count` is None."""
     available = len(examples) - -(-len(examples) // SHARE)
     count = available if count is None else count
     whole("count", count, 1, available, f"of {len(examples)} examples a tenth is held out")
     X, Y = examples.X[available:], examples.Y[available:]
     rows = informative(X)
-    values = np.unique(Y[rows, :, 0] * X[rows, :, 0]) if public.get("family") in STRUCTURED else None
-    given: Labelled = lambda start, n: examples[start : start + n]  # noqa: E731
-    return given, Judged(X, Y, values), public.get("heads"), count
+    values = np.unique(Y[rows, :, 0] * X[rows, :, 0]) if family in STRUCTURED else None
+    return lambda start, n: examples[start : start + n], Judged(X, Y, values), count
 
 
 def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Criterion) -> dict[str, Any]:
@@ -214,17 +202,14 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Crit
     # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
     if report.get("certified") is not None:
         figures |= {name: report.get(name) for name in VERDICTS}
-    if not streamed:
-        return figures
-    gated = judged.values is not None or judged.variance is not None
-    curve = [(each.examples, each.scores["open_error"]) for each in points]
-    return {
-        **figures,
-        "curve": [(each.examples, each.scores["explained"]) for each in points],
-        "open_curve": curve if gated else None,
-        "open_solved": OPEN.met(last) if gated else None,
-        **points[-1].work,
-    }
+    if streamed:
+        gated = judged.values is not None or judged.variance is not None
+        curve, open_curve = (
+            [(each.examples, each.scores[name]) for each in points] for name in ("explained", "open_error")
+        )
+        figures |= {"curve": curve, "open_curve": open_curve if gated else None}
+        figures |= {"open_solved": OPEN.met(last) if gated else None, **points[-1].work}
+    return figures
 
 
 def _heads(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:

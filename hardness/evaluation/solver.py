@@ -110,15 +110,18 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, int | float) and not finite(value) else value
 
 
-class LearnerAdapter:
-    """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once.
+class Fitted:
+    """A learner or an attack with a clock: what a study and a worker process speak to.
 
-    Its methods raise `TrialEnded` (refused) where the learner refuses its input by `InputError`.
+    Its methods raise `TrialEnded` (refused) where the solver refuses its input by `InputError`.
     """
 
     def __init__(self, solver: Solver, seed: int) -> None:
-        self.solver, self.cpu_seconds = solver, 0.0
-        self.learner = make(solver, seed % 2**32) if isinstance(solver.thing, type) else solver.thing
+        self.streamed, self.cpu_seconds = solver.streamed, 0.0
+        if solver.kind == "attack":
+            self.learner: Any = _Attack(solver, seed)
+        else:
+            self.learner = make(solver, seed % 2**32) if isinstance(solver.thing, type) else solver.thing
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -132,9 +135,9 @@ class LearnerAdapter:
             self.cpu_seconds += cpu_seconds() - begin
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
-        """Learn from X and Y, (n, k, d)."""
+        """Learn from X and Y, (n, k, d): all that a learner without `partial_fit` ever sees."""
         with self.timed():
-            (self.learner.partial_fit if self.solver.streamed else self.learner.fit)(X, Y)
+            (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
         """Return predictions (n, k, d) for X. Raises `TrialEnded` (refused) for an array of another shape."""
@@ -159,37 +162,22 @@ class LearnerAdapter:
         return self.cpu_seconds / kernel_seconds()
 
 
-class AttackAdapter(LearnerAdapter):
+class _Attack:
     """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
 
     def __init__(self, solver: Solver, seed: int) -> None:
-        self.solver, self.cpu_seconds, self.seed = solver, 0.0, seed
-        self.outcome: dict[str, Any] = {}
+        self.solver, self.seed = solver, seed
+        self.public, self.budget = solver.options["public"], solver.options.get("budget")
 
-    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
+    def fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Attack the examples X, Y (n, k, d). Raises `TrialEnded` unless it names a secret."""
-        options = self.solver.options
-        with self.timed():
-            outcome = self.solver.thing(X, Y, options["public"], budget=options.get("budget"), seed=self.seed)
-        self.outcome = plain(outcome)
+        outcome = self.solver.thing(X, Y, self.public, budget=self.budget, seed=self.seed)
+        self.secret, self.work_ = outcome.secret, {"examples": outcome.samples_used}
         if outcome.secret is None:
-            raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.work())
+            raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), plain(self.work_))
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
         """Return noiseless labels (n, k, d) under the secret found."""
         from hardness.attacks.equations import hidden
 
-        return hidden(self.solver.options["public"]).predict(self.outcome["secret"], X)
-
-    def report(self) -> dict[str, Any]:
-        """Return the outcome of the attack, as JSON."""
-        return self.outcome
-
-    def work(self) -> dict[str, Any]:
-        """Return what it needed: processor seconds and examples."""
-        return {"seconds": round(self.cpu_seconds, 3), "examples": self.outcome["samples_used"]}
-
-
-def adapted(solver: Solver, seed: int) -> LearnerAdapter:
-    """Return the solver that plain data name, in this process."""
-    return (AttackAdapter if solver.kind == "attack" else LearnerAdapter)(solver, seed)
+        return hidden(self.public).predict(self.secret, X)

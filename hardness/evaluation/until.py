@@ -3,11 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from hardness.errors import TrialEnded
 from hardness.examples import Examples
@@ -18,7 +14,7 @@ from hardness.tokens import load_compiled
 PORTION = 1 << 14  # examples handed over at a time
 # An online learner is judged after this many examples, then this much later each time
 FIRST, SPACING = 1024, 1.1
-LEAST = 256  # examples with which a learner begins that fits once, or makes passes over a pool
+LEAST = 256  # examples with which a learner begins that fits once
 
 GAVE_UP = ("refused", "budget", "wrong")  # what a solver may say of too few examples
 Labelled = Callable[[int, int], Examples]  # examples start..start + count - 1 of a stream
@@ -51,21 +47,6 @@ def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
 def stream(instance: Instance, seed: int) -> Labelled:
     """Return the examples of an instance under a sampling seed."""
     return lambda start, count: instance.examples(count, seed, start)
-
-
-def pooled(pool: Examples, seed: int) -> Labelled:
-    """Return endless passes over a pool, each in a random order that follows from the seed and its number alone."""
-
-    @lru_cache(maxsize=2)
-    def order(turn: int) -> NDArray[np.intp]:
-        return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(turn,))).permutation(len(pool))
-
-    def labelled(start: int, count: int) -> Examples:
-        turns, places = np.divmod(np.arange(start, start + count), len(pool))
-        rows = np.concatenate([order(turn)[places[turns == turn]] for turn in range(turns[0], turns[-1] + 1)])
-        return Examples(pool.X[rows], pool.Y[rows])
-
-    return labelled
 
 
 def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | None:
@@ -113,33 +94,26 @@ def at_sizes(given: Labelled, ends: Iterable[int], streamed: bool) -> list[Life]
     return [Life(given, spent)] if streamed else [Life(given, {end: spent[end]}) for end in spent]
 
 
-def lives(
-    learner: Any, instance: Instance, given: Labelled, cap: int, work: float, passes: int = 0, seed: int = 0
-) -> Iterator[Life]:
+def lives(learner: Any, instance: Instance, given: Labelled, cap: int, work: float) -> Iterator[Life]:
     """Yield all that a learner is handed of `given`, until more would exceed `cap` distinct examples, or `work`.
 
-    One with `partial_fit` sees each example once, or makes `passes` over pools of twice as many examples each time.
-    Another is fitted anew on twice as many each time. Who starts several times pays multiply-adds for all of its lives.
+    One with `partial_fit` sees each example once. Another is fitted anew on twice as many each time, each time on those
+    of the last and more, and pays multiply-adds for all of its lives.
     """
-    online = hasattr(learner, "partial_fit")
-    if online and not passes:
+    if hasattr(learner, "partial_fit"):
         each = multiply_adds(instance, learner, 1)
-        cap = min(cap, int(work / each)) if each else cap
-        ends = sizes(cap, FIRST, SPACING)
+        ends = sizes(min(cap, int(work / each)) if each else cap, FIRST, SPACING)
         yield Life(given, {n: (n, multiply_adds(instance, learner, n)) for n in ends})
         return
-    before, pool = 0.0, LEAST
-    while pool <= cap:
-        ends = sizes(passes * pool, FIRST, SPACING) if online else iter([pool])
-        counted = {n: multiply_adds(instance, learner, n) for n in ends}
-        spent = {n: (min(pool, n), None if more is None else before + more) for n, more in counted.items()}
-        before = max((done or 0.0 for _, done in spent.values()), default=0.0)
+    count, spent = LEAST, 0.0
+    while count <= cap:
+        more = multiply_adds(instance, learner, count)
+        spent += more or 0.0
         # Before the life, not after: one that would exceed the budget half-way is not begun, and counts for nothing.
-        if before > work:
+        if spent > work:
             return
-        # Of a learner that fits once, examples 0..pool - 1 of the stream: each life contains the examples of the last.
-        yield Life(pooled(given(0, pool), seed) if online else given, spent)
-        pool *= 2
+        yield Life(given, {count: (count, None if more is None else spent)})
+        count *= 2
 
 
 @dataclass

@@ -21,7 +21,7 @@ from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
 from hardness.evaluation.conformance import examined
 from hardness.evaluation.limits import THREADS, alarm, die_with_parent
-from hardness.evaluation.solver import LearnerAdapter, Solver, adapted, plain
+from hardness.evaluation.solver import Fitted, Solver, plain
 
 MEMORY = 0.8  # share of the memory that is free at the start, which a worker may have
 LOOK_SECONDS = 0.2  # between two looks whether the worker still lives
@@ -32,7 +32,7 @@ WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
 class Worker:
-    """A solver in a process of its own, with the methods of `hardness.evaluation.solver.LearnerAdapter`, and `examine`.
+    """A solver in a process of its own, with the methods of `hardness.evaluation.solver.Fitted`, and `examine`.
 
     A context: leaving it ends the process and the children in its session. `deadline` is a `time.monotonic()` beyond
     which they are ended and the call raises `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told. Calls
@@ -105,13 +105,13 @@ def serve(connection: Connection) -> None:
     sys.path[:] = paths
     registry.provide(provided)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.RLIM_INFINITY))
-    made: list[LearnerAdapter] = []
+    made: list[Fitted] = []
 
     def asked(method: str, *arguments: Any) -> Any:
         if method == "examine":
             return examined(solver)
         if not made:
-            made.append(adapted(solver, seed))
+            made.append(Fitted(solver, seed))
         return getattr(made[0], method)(*arguments)
 
     with suppress(EOFError, BrokenPipeError):
@@ -135,19 +135,21 @@ def _answer(call: Callable[[], Any], memory: int) -> tuple[Any, Exception | None
 
 
 @contextmanager
-def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iterator[LearnerAdapter | Worker]:
+def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iterator[Fitted | Worker]:
     """Open a solver until `deadline` on the monotonic clock: a built-in one here, others in a worker."""
     if solver.built_in:
         with alarm(deadline - time.monotonic()):
-            yield adapted(solver, seed)
+            yield Fitted(solver, seed)
     else:
         with Worker(solver, seed, deadline, threads) as worker:
             yield worker
 
 
-def opening(solver: Solver, seed: int, seconds: float) -> Callable[[], AbstractContextManager[Any]]:
+def opening(
+    solver: Solver, seed: int, seconds: float, threads: int = 1
+) -> Callable[[], AbstractContextManager[Any]]:
     """Return what opens a solver as often as wanted, until `seconds` from now are over."""
-    return partial(opened, solver, seed, time.monotonic() + seconds)
+    return partial(opened, solver, seed, time.monotonic() + seconds, threads)
 
 
 if __name__ == "__main__":

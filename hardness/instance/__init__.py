@@ -1,7 +1,339 @@
-"""Instances: what they are, how they are written, and how files that may come from anybody are read."""
+"""An instance: family, parameters, seed, secret, teacher and certificate, in one file. An instance IS the answer."""
 
-from hardness.instance.instance import Check as Check
-from hardness.instance.instance import Instance as Instance
-from hardness.instance.instance import every_pair as every_pair
-from hardness.instance.instance import generate as generate
-from hardness.instance.instance import load as load
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness import families
+from hardness.errors import InputError, sanitize
+from hardness.examples import Examples, InformativeExamples, LeanExamples, open_pairs
+from hardness.families.base import UNSTATED, Family, Secret, Teacher
+from hardness.gadgets.coefficients import Gadget, gated
+from hardness.io import schemas
+from hardness.io.fields import require_memory, whole
+from hardness.io.files import regular, replacing
+from hardness.io.schemas import FORMAT_VERSION, canonical
+from hardness.layer import MultiHeadAttention
+from hardness.tokens import (
+    CHUNK,
+    TokenStream,
+    gaussian,
+    load_compiled,
+    philox_key,
+    uniform,
+    unpack,
+    words_per_token,
+)
+
+FORMAT = "attention-hardness instance"
+EXHAUSTIVE_BITS = 16
+EXHAUSTIVE_ERROR = 1e-9  # of the softmax layer; the error itself has last bits that tell secrets apart
+GADGET_SCALARS = ("kind", "beta", "offset", "gate")
+MOST_HEADER = 1 << 20  # bytes of a header
+BYTES = 64.0  # of memory for a coordinate or a head of a layer that is made of few numbers
+SECRET, NOISE = 0, 1  # what is spawned from an instance's seed, family and parameters
+
+
+class Check(NamedTuple):
+    """One line of a check: what was tried, whether it held, and more."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A teacher of a family with everything that made it; learners are handed `examples`, never an Instance.
+
+    `seed` regenerates the secret and the label noise and is as secret as they are; `seed_drawn` says that it has 128
+    fresh bits. Another family or other parameters give unrelated secrets from the same seed, but for parameters that
+    the family marks as `same_secret` (docs/seeds.md).
+    """
+
+    family: Family
+    seed: int
+    seed_drawn: bool
+    secret: Secret
+    teacher: Teacher
+    certificate: dict[str, Any]
+
+    @classmethod
+    def generate(
+        cls, family: str | type[Family] | Family, seed: int | None = None, **parameters: Any
+    ) -> "Instance":
+        """Draw the secret of a family from `seed` (0 is a seed; None draws one of 128 bits) and realize it.
+
+        The family has its parameters already, or is named, by name, ``module:Name`` or class, with `parameters`. Raises
+        `InputError` for one that is unknown, missing or of another type, and for whatever the family refuses.
+
+        >>> generate("parity", dim=16, heads=3, seed=0)
+        Instance(Parity(dim=16, heads=3, gadget='diag', ...), heads 3; the secret is not shown)
+        """
+        if isinstance(family, str) or parameters:
+            family = families.build(cast(Any, family), parameters)
+        if not isinstance(family, Family):
+            raise InputError(f"generate takes a family with its parameters, got {sanitize(family, 60)}")
+        drawn = seed is None
+        seed = secrets.randbits(128) if seed is None else seed
+        whole("seed", seed, 0)
+        source = np.random.SeedSequence(int(seed), spawn_key=_lineage(family, SECRET))
+        drawn_secret = family.draw(np.random.default_rng(source))
+        secret = {name: np.asarray(value) for name, value in drawn_secret.items()}  # a number is an array too
+        teacher = family.realize(secret)
+        return cls(family, int(seed), drawn, secret, teacher, family.certificate(teacher))
+
+    def __repr__(self) -> str:
+        return f"Instance({self.family!r}, heads {self.heads_shown}; the secret is not shown)"
+
+    @property
+    def heads(self) -> int:
+        return self.teacher.heads
+
+    @property
+    def heads_shown(self) -> int:
+        """The number of heads as anybody may know it (`Family.heads_shown`)."""
+        return self.family.heads_shown(self.teacher)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters of the family, defaults included, but for switches that are off."""
+        return families.parameters(self.family)
+
+    def layer(self) -> MultiHeadAttention:
+        """Return the dense layer, made on request."""
+        return self.teacher.layer() if isinstance(self.teacher, Gadget) else self.teacher
+
+    @overload
+    def examples(self, count: int, seed: int, start: int = 0, fair: bool = False) -> Examples: ...
+    @overload
+    def examples(
+        self, count: int, seed: int, start: int = 0, fair: bool = False, *, lean: Literal[True]
+    ) -> LeanExamples: ...
+    def examples(
+        self, count: int, seed: int, start: int = 0, fair: bool = False, lean: bool = False
+    ) -> Examples | LeanExamples:
+        """Return examples start..start + count - 1 of the stream of `seed`: the same ones whatever the chunking.
+
+        A family whose products have a bias (theory 2.9) is learned from biased examples and judged on `fair` ones.
+        `lean` gives only column 0 of the labels, y (n, k), where all else is 0: at d = 64 an eighth of the memory. It
+        raises `InputError` for a family whose labels fill other columns.
+        """
+        family = self.family
+        if family.inputs == "gaussian" and not lean:
+            X = gaussian(seed, start, (count, family.tokens, family.dim))
+            return Examples(cast(Any, X), self.layer()(X))
+        bias = 0.0 if fair else family.bias
+        words = TokenStream(seed, family.tokens, family.dim, bias).packed(start, count)
+        if not lean:
+            labels = family.labels(self.teacher, words, self.noise(count, seed, start))
+            return Examples(unpack(words, family.dim), labels)
+        values = family.column_values(self.teacher, words, self._column_noise(count, seed, start))
+        column = gated(words, values, family.closed_value(self.teacher))
+        return LeanExamples(unpack(words, family.dim), column)
+
+    def informative(self, count: int, seed: int, start: int = 0) -> InformativeExamples:
+        """Return the rows with z_0 != 0 of `examples(count, seed, start)`, as packed bits with one label each.
+
+        The labels are those of `examples` bit for bit. Raises `InputError` for a family whose labels are no function of
+        the bits in which two tokens differ.
+        """
+        family = self.family
+        words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)
+        noise = self._column_noise(count, seed, start)
+        pairs, bits, positions = open_pairs(words)
+        labels = family.open_values(self.teacher, pairs, noise[positions])
+        gate = family.closed_value(self.teacher)
+        return InformativeExamples(bits, positions, labels, count, family.dim, gate)
+
+    def noise(self, count: int, seed: int, start: int = 0) -> NDArray[np.float64]:
+        """Return what label noise is made of: a uniform number in (0, 1) for each example start..start + count - 1.
+
+        A function of this instance, the sampling seed and the example's index, as secret as the instance's own seed:
+        the sampling seed is published, and whoever has the noise takes it off. Of two instances, or two sampling
+        seeds, these numbers are independent, whatever else they share.
+        """
+        return uniform(philox_key(self.seed, *_lineage(self.family, NOISE), seed), start, count)
+
+    def _column_noise(self, count: int, seed: int, start: int) -> NDArray[np.float64]:
+        """Return the noise of values in column 0: that of `noise`, or 1/2 where the family has none."""
+        if self.family.only_labels:
+            raise InputError(f"labels of {self.family.name} have no column_values, in column 0 alone")
+        noisy = self.family.flip or self.family.noise
+        return self.noise(count, seed, start) if noisy else np.broadcast_to(0.5, count)
+
+    def chunks(self, count: int, seed: int) -> Iterator[Examples]:
+        """Yield the same examples in chunks of bounded memory; `InputError` for Gaussian ones, as files hold signs."""
+        if self.family.inputs == "gaussian":
+            raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
+        load_compiled(count * self.family.tokens * words_per_token(self.family.dim))
+        for start in range(0, count, CHUNK):
+            yield self.examples(min(CHUNK, count - start), seed, start)
+
+    def public(self, sampling_seed: int) -> dict[str, Any]:
+        """Return what may stand beside examples: parameters, label offsets and the sampling seed.
+
+        X follows from them; the secret and the label noise do not.
+        """
+        known = {
+            "family": self.family.name,
+            **self.parameters,
+            "tokens": self.family.tokens,
+            "heads": self.heads_shown,
+            "sampling_seed": sampling_seed,
+            "format_version": FORMAT_VERSION,
+            "package_version": version("attention-hardness"),
+        }
+        if isinstance(self.teacher, Gadget):
+            known |= {"A": self.teacher.offset, "C": self.teacher.gate}
+        return known
+
+    def command(self) -> str:
+        """Return the command that makes this instance again, without --out."""
+        named = families.name_of(self.family), *families.options_of(self.family)
+        return " ".join(["hardness generate", *named, f"--seed {self.seed}"])
+
+    def header(self) -> dict[str, Any]:
+        """Return everything the file restates beside its arrays."""
+        gadget = self.teacher if isinstance(self.teacher, Gadget) else None
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "package_version": version("attention-hardness"),
+            "family": families.name_of(self.family),
+            "parameters": self.parameters,
+            "tokens": self.family.tokens,
+            "heads": self.heads,
+            "heads_meaning": self.family.heads_meaning,
+            "hypothesis": self.family.hypothesis,
+            "seed": self.seed,
+            "seed_drawn": self.seed_drawn,
+            "command": self.command(),
+            "certificate": self.certificate,
+            "gadget": gadget and {name: getattr(gadget, name) for name in GADGET_SCALARS},
+        }
+
+    def shown(self) -> dict[str, Any]:
+        """Return the header as anybody may know it: the same bytes for all secrets with these parameters."""
+        known = self.header() | {"heads": self.heads_shown}
+        known["certificate"] = self.family.certificate_shown(self.certificate)
+        return {name: value for name, value in known.items() if name not in ("seed", "command")}
+
+    def to_bytes(self) -> bytes:
+        """Return the file: safetensors of the secret, with one JSON header. The layer follows from the secret."""
+        from safetensors.numpy import save
+
+        arrays = {f"secret.{name}": np.asarray(value, order="C") for name, value in self.secret.items()}
+        # One key only: the order of several would differ from run to run.
+        return save(arrays, {"instance": json.dumps(self.header(), sort_keys=True)})
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write the instance to `path`, whole or not at all; another file is replaced only with `force`."""
+        path, data = Path(path), self.to_bytes()
+        if path.is_file() and not force and path.read_bytes() != data:
+            raise InputError(f"{path} exists; name another file, or say force=True to replace it")
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Instance":
+        """Read an instance. Raises `InputError` on a missing, truncated, foreign or inconsistent file.
+
+        It is untrusted: schema first, then shapes, then values. Arrays beside the secret, which older files hold, are
+        not read.
+        """
+        header, secret = _contents(Path(path))
+        try:
+            whole("seed", header["seed"], 0)  # 8.0 is an integer to JSON Schema, and none that seeds anything
+            family = families.build(header["family"], header["parameters"])
+            require_memory(BYTES * (family.dim + (getattr(family, "heads", None) or 0)), "its layer")
+            family.check(secret)
+            teacher = family.realize(secret)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            raise InputError(
+                f"{path} is not a whole instance: {sanitize(error)}; generate it anew"
+            ) from error
+        return cls(family, header["seed"], header["seed_drawn"], secret, teacher, header["certificate"])
+
+    def verify(self) -> list[Check]:
+        """Regenerate from the seed and re-check everything that is claimed of the instance."""
+        family, again = self.family, Instance.generate(self.family, self.seed)
+        follows = _same(asdict(again.teacher), asdict(self.teacher))
+        same = again.certificate == self.certificate
+        checks = [
+            Check("seed", _same(again.secret, self.secret), "the secret regenerates from the seed"),
+            Check("teacher", follows, "it follows from the secret"),
+            Check("stored certificate", same, "the certificate follows from both"),
+        ]
+        if family.hypothesis.startswith(UNSTATED):
+            checks.append(Check("hypothesis", False, family.hypothesis))
+        checks += (Check(*check) for check in family.verify(self.teacher, self.secret))
+        bits = family.tokens * family.dim
+        if isinstance(self.teacher, Gadget) and bits <= EXHAUSTIVE_BITS:
+            words = every_pair(family.dim)
+            error = np.abs(self.layer()(unpack(words, family.dim)) - self.teacher.labels(words)).max()
+            exhaustive = f"closed form within {EXHAUSTIVE_ERROR:g} on all 2^{bits} inputs"
+            checks.append(Check("softmax layer", bool(error < EXHAUSTIVE_ERROR), exhaustive))
+        return checks
+
+
+generate, load = Instance.generate, Instance.load
+
+
+def _contents(path: Path) -> tuple[dict[str, Any], Secret]:
+    """Return the header, as its schema says, and the secret: safetensors hold sizes against that of the file."""
+    from safetensors import safe_open
+
+    with regular(path).open("rb") as file:
+        if int.from_bytes(file.read(8), "little") > MOST_HEADER:
+            raise InputError(f"{path} is no instance: its header is longer than {MOST_HEADER >> 20} MiB")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            text = (file.metadata() or {}).get("instance", "{}")
+            names = [name for name in file.keys() if name.startswith("secret.")]  # noqa: SIM118  it is no mapping
+            secret = {name.removeprefix("secret."): file.get_tensor(name) for name in names}
+    except Exception as error:  # whatever safetensors raise on damaged and foreign files
+        raise InputError(f"{path} is no instance file ({sanitize(error)}); generate it anew") from error
+    header = schemas.parse(text, f"the header of {path}")
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise InputError(f"{path} is not an instance file; generate one with `hardness generate`")
+    advice = "equal seeds give other secrets now; generate it anew, or use attention-hardness 0.1"
+    schemas.check_version(header, str(path), advice)
+    schemas.check("instance", header, str(path))
+    return header, secret
+
+
+def _lineage(family: Family, child: int) -> tuple[int, ...]:
+    """Return the spawn key of a `child` of an instance's seed: SHA-256 of family and parameters, and its number.
+
+    Noise depends on all parameters, the secret on those that the family does not mark as `same_secret`.
+    """
+    parameters = families.parameters(family)
+    if child == SECRET:
+        kept = {f.name for f in fields(cast(Any, family)) if not f.metadata.get("same_secret")}
+        parameters = {name: value for name, value in parameters.items() if name in kept}
+    digest = hashlib.sha256(canonical([family.name, parameters]).encode()).digest()
+    return *np.frombuffer(digest, ">u4").tolist(), child
+
+
+def every_pair(dim: int) -> NDArray[np.uint64]:
+    """Return all 2^(2 dim) packed token pairs, (2^(2 dim), 2, 1)."""
+    index = np.arange(1 << 2 * dim, dtype=np.uint64)
+    return np.stack([index & np.uint64((1 << dim) - 1), index >> np.uint64(dim)], axis=1)[:, :, None]
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Say whether two secrets, or the fields of two layers, hold the same numbers."""
+    if isinstance(first, Mapping):
+        return first.keys() == second.keys() and all(_same(first[name], second[name]) for name in first)
+    if isinstance(first, tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    return np.array_equal(first, second)

@@ -5,7 +5,7 @@ The schemas are the files of docs/schemas, shipped by links; they are checked wi
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ def parse(text: str | bytes, what: str) -> Any:
         if levels == 0:
             raise RecursionError
         if isinstance(value, int | float) and not finite(value):
-            raise InputError(f"{what} holds {sanitize(value, 40)}, which is no finite number")
+            raise ValueError(f"{sanitize(value, 40)} is no finite number")
         for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             checked(item, levels - 1)
 
@@ -50,15 +50,13 @@ def parse(text: str | bytes, what: str) -> Any:
         checked(value, DEPTH + 1)
     except RecursionError as error:
         raise InputError(f"{what} is nested deeper than {DEPTH} levels") from error
-    except InputError:
-        raise
     except ValueError as error:  # digits beyond what Python reads, bytes that are no text, what is no JSON
         raise InputError(f"{what} is not JSON: {sanitize(error)}") from error
     return value
 
 
-def check(name: str, value: Any, what: str) -> Any:
-    """Return `value` itself if it is as the schema `name` says. Raises `InputError` that begins with `what`.
+def check(name: str, value: Any, what: str) -> None:
+    """Raise `InputError` that begins with `what` unless a value is as the schema `name` says.
 
     >>> check("public", {"family": "mean", "dim": "8", "tokens": 2}, "examples.npz")
     Traceback (most recent call last):
@@ -68,27 +66,26 @@ def check(name: str, value: Any, what: str) -> Any:
     from fastjsonschema import JsonSchemaValueException
 
     try:
-        return _checker(name)(value)
+        _checker(name)(value)
     except JsonSchemaValueException as error:
         reason = error.message.removeprefix("data.").replace("data ", "the whole ", 1)
         raise InputError(f"{what} does not hold what it should: {sanitize(reason)}") from error
 
 
 @cache
-def _checker(name: str) -> Callable[[Any], Any]:
+def _checker(name: str) -> Any:
     import fastjsonschema
 
-    schema = json.loads(Path(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8"))
-    checker: Callable[[Any], Any] = fastjsonschema.compile(schema, use_default=False)
-    return checker
+    schema = Path(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8")
+    return fastjsonschema.compile(json.loads(schema), use_default=False)
 
 
 def check_version(header: Any, what: str, advice: str) -> None:
     """Raise `InputError` if a header states another format than `FORMAT_VERSION`; `advice` says what to do."""
     stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
     if stated != FORMAT_VERSION:
-        version = sanitize(repr(stated), 40)
-        raise InputError(f"{what} is of format {version}, this version reads format 2: {advice}")
+        known = f"this version reads format {FORMAT_VERSION}"
+        raise InputError(f"{what} is of format {sanitize(repr(stated), 40)}, {known}: {advice}")
 
 
 def canonical(value: Any) -> str:

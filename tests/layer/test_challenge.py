@@ -135,7 +135,7 @@ def test_a_changed_challenge_is_rejected_with_its_reason(published, tmp_path):
         "challenge.json": lambda f: edit(f, lambda h: h["public"].update(dim=3)),
         "digest it states": lambda f: edit(f, lambda h: h.update(commitment="0" * 64)),
         "examples.npz does not": lambda f: (f / "examples.npz").write_bytes(b"x"),
-        "heldout.npz is missing": lambda f: (f / "heldout.npz").unlink(),
+        "heldout.npz does not": lambda f: (f / "heldout.npz").unlink(),
         "the secret does not open the commitment": lambda f: edit(f, forge),
     }
     for number, (reason, change) in enumerate(cases.items()):

@@ -105,7 +105,7 @@ def test_file_round_trip_in_chunks(tmp_path, monkeypatch, suffix):
     whole = instance.examples(1000, seed=7)
     contents = []
     for chunk in (64, 1000):
-        monkeypatch.setattr("hardness.instance.instance.CHUNK", chunk)
+        monkeypatch.setattr("hardness.instance.CHUNK", chunk)
         path = tmp_path / f"{chunk}{suffix}"
         write(path, whole.X.shape, lambda: instance.chunks(1000, seed=7), instance.public(7))
         contents.append(path.read_bytes())
