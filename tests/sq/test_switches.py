@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from hardness.sq.bounds.parity import top_eigenvalue, window_bound
 from learner.studies.switches.bounds import (
-    bias_degree,
     bias_gap,
     bias_interval,
     biased_bound,
@@ -69,7 +68,7 @@ def test_products_of_k_bits_show_the_sets_inside():
         )
         inside = (sets_of(n, k)[None] & ~sets_of(n, s)[:, None]) == 0
         assert means[inside].min() - means[~inside].max() == pytest.approx(bias_gap(s, mu, k))
-    assert bias_degree(6, 0.05, 0.99) is None
+    assert biased_enough(8, 6, 0.05, 0.99) is None
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 4), st.floats(0.001, 0.24))

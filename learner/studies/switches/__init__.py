@@ -46,30 +46,24 @@ SHOWN, MOST_TRIES = 20_000, 200_000  # examples that elimination is handed, and 
 def tasks(quick: bool) -> list[Task]:
     """Return students of chains and of biased inputs, and elimination; the small grid has a point or two of each."""
     cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
-    planned = [
-        Task("nested", {"dim": d, "size": SIZE, "block": g}, student(g), {"samples": cap}, run)
+    plain: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
+    cells = [
+        ("nested", {"dim": d, "size": SIZE, "block": g}, student(g), cap)
         for g in BLOCKS
         for d in (CHAIN_DIMS[g][:1] if quick else CHAIN_DIMS[g])
-        for run in range(runs)
     ]
-    plain: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
-    planned += [
-        Task(
-            "parity",
-            {"dim": d, "heads": TAUGHT_SIZE, "bias": mu},
-            plain,
-            {"samples": min(cap, TAUGHT_CAP)},
-            run,
-        )
+    cells += [
+        ("parity", {"dim": d, "heads": TAUGHT_SIZE, "bias": mu}, plain, min(cap, TAUGHT_CAP))
         for mu in ((0.5,) if quick else TAUGHT_BIASES)
         for d in (TAUGHT_DIMS[:1] if quick else TAUGHT_DIMS)
-        for run in range(runs)
     ]
-    noisy, elimination = (
-        {"dim": NOISY_BITS + 1, "heads": NOISY_SIZE},
-        {"kind": "elimination", "tolerance": 0.05},
-    )
-    return planned + [
+    noisy = {"dim": NOISY_BITS + 1, "heads": NOISY_SIZE}
+    elimination = {"kind": "elimination", "tolerance": 0.05}
+    return [
+        Task(family, params, solver, {"samples": most}, run)
+        for family, params, solver, most in cells
+        for run in range(runs)
+    ] + [
         Task("parity", {**noisy, "flip": eta}, elimination, {}, run)
         for eta in (FLIPS[::2] if quick else FLIPS)
         for run in range(2 if quick else NOISY_RUNS)
@@ -205,14 +199,11 @@ def _bounds_figure() -> "Figure":
     figure, (left, right) = plots.panels(1, 2, height=3.3, sharey=True)
     enough, needed = [], []
     for g in BLOCKS:
-        pairs = {mu: proved(g, mu) for mu in BIASES}
-        known = {mu: log2(most) for mu, (_, most) in pairs.items() if most}
+        pairs = [proved(g, mu) for mu in BIASES]
         label = f"g = {g}" if g < SIZE else "unaided"
-        (line,) = left.plot(list(known), list(known.values()), "o-")
-        enough.append((line, label))
-        lows = [log2(max(least, 1.0)) for least, _ in pairs.values()]
-        (line,) = right.plot(BIASES, lows, "o-")
-        needed.append((line, label))
+        known = [(mu, log2(most)) for mu, (_, most) in zip(BIASES, pairs, strict=True) if most]
+        enough.append((left.plot(*zip(*known, strict=True), "o-")[0], label))
+        needed.append((right.plot(BIASES, [log2(max(least, 1.0)) for least, _ in pairs], "o-")[0], label))
     alone = log2(proved(SIZE, 0.0)[0])
     left.text(0.95, alone + 0.4, "needed unaided", color="0.35", ha="right")
     left.axhline(alone, linestyle="--", color="0.35", linewidth=1)
@@ -225,17 +216,21 @@ def _bounds_figure() -> "Figure":
 
 def _students_figure(chains: "DataFrame", biased: "DataFrame") -> "Figure":
     figure, axes = plots.panels(1, 2, height=3.3)
-    for axis, lines, key, x in ((axes[0], chains, "block", "dim"), (axes[1], biased, "dim", "bias")):
+    for axis, lines, key, x, name in (
+        (axes[0], chains, "block", "dim", "g"),
+        (axes[1], biased, "dim", "bias", "d"),
+    ):
         ends = []
-        for place, (value, part) in enumerate(lines.groupby(key)):
-            whole, lost = part[part.whole], part[~part.whole]
-            (line,) = axis.plot(whole[x], [paid.value for paid in whole.paid], "o-", color=f"C{place}")
-            lows, highs = [paid.low for paid in whole.paid], [paid.high for paid in whole.paid]
-            axis.vlines(whole[x], lows, highs, color=f"C{place}")
-            for at in lost.itertuples():
-                plots.bound(axis, getattr(at, x), at.paid.value, f"C{place}")
-            label = f"g = {value}" if key == "block" else f"d = {value}"
-            ends.append((line, "untaught" if key == "block" and value == SIZE else label))
+        for value, part in lines.groupby(key):
+            whole = part[part.whole]
+            (line,) = axis.plot(whole[x], [paid.value for paid in whole.paid], "o-")
+            color = line.get_color()
+            axis.vlines(
+                whole[x], [paid.low for paid in whole.paid], [paid.high for paid in whole.paid], color=color
+            )
+            for _, cell in part[~part.whole].iterrows():
+                plots.bound(axis, cell[x], cell.paid.value, color)
+            ends.append((line, "untaught" if (name, value) == ("g", SIZE) else f"{name} = {value}"))
         axis.set(yscale="log", xlabel="d" if x == "dim" else "bias μ")
         axis.margins(y=0.12)  # of arrows
         plots.label_ends(axis, ends)

@@ -39,15 +39,10 @@ def bias_interval(s: int, tolerance: float, k: int = 1) -> tuple[float, float] |
     return ends[0], ends[1]
 
 
-def bias_degree(s: int, tolerance: float, mu: float) -> int | None:
-    """Return the least k for which the C(n, k) products of k bits identify S at bias μ; None if none does."""
-    return next((k for k in range(1, s + 1) if bias_gap(s, mu, k) > 4 * tolerance), None)
-
-
 def biased_enough(n: int, s: int, tolerance: float, mu: float) -> int | None:
     """Return queries that suffice at bias μ: C(n, k) for the least k that works, N - 1 at k = s; None if none (2.9)."""
-    k = bias_degree(s, tolerance, mu)
-    return None if k is None else comb(n, k) - (k == s)
+    enough = (comb(n, k) - (k == s) for k in range(1, s + 1) if bias_gap(s, mu, k) > 4 * tolerance)
+    return next(enough, None)
 
 
 def chain_bound(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0) -> float:
