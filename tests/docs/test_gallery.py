@@ -26,7 +26,7 @@ def words(picture: Path) -> list[str]:
     return sorted(text for text in texts if re.search(r"[^\W\d]", text))
 
 
-LONG = ("lwe", "own_learner", "ray")  # half a minute together
+LONG = ("lwe", "own_family", "own_learner", "own_strategy", "ray", "two_tolerances")  # a minute together
 
 
 def run(path: Path, folder: Path) -> None:

@@ -62,16 +62,6 @@ def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.slow
-def test_theory_is_linked_by_its_numbers(site: Path) -> None:
-    link = r'href="(?:\.\./)*(theory|learner)\.html#([\d.]+b?)"'
-    texts = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
-    cited = {found for text in texts for found in re.findall(link, text)}
-    assert ("theory", "2.7") in cited
-    for name, section in cited:
-        assert f'id="{section}"' in (site / f"{name}.html").read_text(encoding="utf-8"), (name, section)
-
-
-@pytest.mark.slow
 def test_the_site_shows_every_report_with_its_figures(site: Path) -> None:
     index = (site / "reports" / "index.html").read_text(encoding="utf-8")
     folders = [path.parent for path in ROOT.glob("reports/*/summary.json")]

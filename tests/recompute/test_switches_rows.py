@@ -48,13 +48,6 @@ def test_students_of_chains(numbers: dict[str, Any]) -> None:
     assert (said["solved"], said["runs"]) == (untaught.count("solved"), len(untaught))
 
 
-def test_taught_and_untaught_students_are_given_the_same() -> None:
-    """Once "0 of 6 untaught within 1,000,000" stood beside taught ones that had 20,000,000."""
-    students = rows("switches", family="nested", solver_kind="learner")
-    assert {row["budget.samples"] for row in students} == {"20000000"}
-    assert {len(runs) for runs in grouped(students, "params.block", "params.dim").values()} == {4}
-
-
 def test_students_on_biased_inputs(numbers: dict[str, Any]) -> None:
     cells = grouped(rows("switches", family="parity", solver_kind="learner"), "params.bias", "params.dim")
     whole = {mu: logs(runs) for (mu, d), runs in cells.items() if d == "16" and all_solved(runs)}
