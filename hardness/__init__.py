@@ -82,6 +82,8 @@ if not TYPE_CHECKING:  # a type checker that saw it would take any name for one 
             value = import_module(f"hardness.{name}")
         elif name in _HOMES:
             value = getattr(import_module(_HOMES[name]), name)
+            if not isinstance(value, type):  # a class names its own keywords
+                value = import_module("hardness.errors").spelled(value)
         else:
             raise AttributeError(f"module 'hardness' has no attribute '{name}'")
         globals()[name] = value

@@ -1,6 +1,7 @@
 """What a user can get wrong, in one line that is fit for a terminal. It imports nothing of the lab."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from typing import Any
 
 TEXT_CHARACTERS = 300  # characters of one text
@@ -52,6 +53,29 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     hint = f"; did you mean '{near[0]}'?" if near else ""
     listed = f"known: {', '.join(names)}" if len(names) <= MOST_LISTED else f"{len(names)} are known"
     return InputError(f"unknown {kind} '{name}'{hint} ({listed})")
+
+
+def spelled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that raises `InputError` for a misspelt keyword, with the nearest one as a suggestion.
+
+    >>> spelled(missing_extra)("dask", extr="cluster")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: unknown keyword of missing_extra 'extr'; did you mean 'extra'? (known: extra, ...)
+    """
+    from inspect import Parameter, signature
+
+    known = signature(function).parameters
+    if any(each.kind is Parameter.VAR_KEYWORD for each in known.values()):
+        return function
+
+    @wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        if strange := given.keys() - known:
+            raise unknown(f"keyword of {function.__name__}", min(strange), known)
+        return function(*args, **given)
+
+    return call
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hardness.io.texts import table
+
 Public = dict[str, Any]
 Progress = Callable[[str], None]
 
@@ -30,6 +32,10 @@ class Recovery:
     def refused(cls, reason: str, **detail: Any) -> "Recovery":
         """Return that no attack was made, and why."""
         return cls("refused", None, 0, detail={"reason": reason, **detail})
+
+    def _repr_html_(self) -> str:
+        used = {"examples used": self.samples_used, "seconds": self.seconds}
+        return table(f"Attack: {self.status}", {**(self.secret or {}), **used, **self.detail})
 
 
 # attack(X (N, 2, d) int8, Y (N, 2, d), public, *, budget=None, seed=0, progress=None)

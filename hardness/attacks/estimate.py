@@ -16,6 +16,7 @@ from hardness.errors import InputError
 from hardness.families import Family
 from hardness.families.linear import Hidden, HiddenSet, HiddenVector
 from hardness.instance import Instance
+from hardness.io.texts import table
 from hardness.sq.bounds.floors import check_tolerance
 
 TOLERANCE = 0.05
@@ -69,6 +70,13 @@ class Estimates:
     cheapest: Estimate
     parameters: Mapping[str, Any]
     version: str
+
+    def _repr_html_(self) -> str:
+        times = {
+            each.name: each.status if each.log2_time is None else f"2^{each.log2_time:.1f} operations"
+            for each in self.attacks
+        }
+        return table(f"Attacks on {self.parameters['family']}", times)
 
 
 def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:

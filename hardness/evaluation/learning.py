@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,21 @@ from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Check, Instance
 from hardness.io.fields import one_of, require_memory, whole
+from hardness.io.texts import table
 from hardness.layer import MultiHeadAttention
-from hardness.scores import CRITERIA, OPEN, SCORES, Criterion, Judged, exact, fresh
+from hardness.scores import CRITERIA, EXPLAINED, OPEN, SCORES, Criterion, Judged, exact, fresh
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in this many is held out for the judge
 RECOVERED = 0.01  # relative error of Θ and W up to which a head counts as recovered
+FLATTEN = (
+    "wrap it in a class that flattens: fit on X.reshape(len(X), -1) and Y.reshape(len(Y), -1), and return "
+    "predictions.reshape(X.shape)"
+)
 STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what values a label can have
 
 
@@ -39,6 +47,23 @@ class Trial(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+    def plot(self) -> "Figure":
+        """Return the curve of the labels' variance that is explained, against examples; one point of `fit` alone."""
+        import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
+
+        curve = self.get("curve") or [(self["train_examples"], self["explained"])]
+        figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+        plt.close(figure)  # a notebook shows what is returned, and nothing besides
+        axes.plot(*zip(*curve, strict=True), marker=".")
+        axes.axhline(EXPLAINED.threshold, color="dimgray", linestyle="--", linewidth=1)
+        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(-0.1, 1.05))
+        axes.set_title(f"{self['learner']}: {self['status']}")
+        return figure
+
+    def _repr_html_(self) -> str:
+        names = ("status", "reason", "criterion", *SCORES, "exact", "train_examples", "seconds")
+        return table(f"Trial of {self.get('learner')}", {name: self.get(name) for name in names})
 
 
 def learners() -> list[str]:
@@ -136,6 +161,8 @@ def learn(
         raise
     except Exception as error:
         result["reason"] = one_line(error)
+    if "array with dim 3" in result["reason"]:  # scikit-learn's own check
+        result["reason"] += f"; {FLATTEN}"
     result["seconds"] = time.perf_counter() - started
     if points and isinstance(target, Instance):
         result |= _proved(target, result) | _heads(target, result)

@@ -21,6 +21,7 @@ from hardness.io import schemas
 from hardness.io.fields import require_memory, whole
 from hardness.io.files import regular, replacing
 from hardness.io.schemas import FORMAT_VERSION, canonical
+from hardness.io.texts import table
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import (
     CHUNK,
@@ -93,6 +94,10 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"Instance({self.family!r}, heads {self.heads_shown}; the secret is not shown)"
+
+    def _repr_html_(self) -> str:
+        known = {"tokens": self.family.tokens, **self.parameters, "heads": self.heads_shown}
+        return table(f"Instance of {families.name_of(self.family)}", {**known, "secret": "not shown"})
 
     @property
     def heads(self) -> int:

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 from hardness.errors import printable as printable
 from hardness.errors import sanitize as sanitize
 from hardness.io.schemas import finite
 
+LONGEST = 100  # characters of a value in a table of a notebook
 ENTRY_CHARACTERS = 4000  # characters of one text of a table
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 
@@ -47,3 +49,16 @@ def parse_value(text: str) -> int | float | bool | str | None:
     except ValueError:
         return text
     return number if finite(number) else text
+
+
+def table(caption: str, values: Mapping[str, Any]) -> str:
+    """Return an HTML table for a notebook; numbers have four digits, missing values have no line.
+
+    >>> table("Game", {"status": "solved", "ratio": 3.1249999, "bound": None})
+    '<table><caption>Game</caption><tr><th>status</th><td>solved</td></tr><tr><th>ratio</th><td>3.125</td></tr></table>'
+    """
+    known = {name: value for name, value in values.items() if value not in (None, "")}
+    texts = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in known.items()}
+    cells = [(escape(name), escape(sanitize(text, LONGEST))) for name, text in texts.items()]
+    lines = [f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in cells]
+    return f"<table><caption>{escape(sanitize(caption, LONGEST))}</caption>{''.join(lines)}</table>"

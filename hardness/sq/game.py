@@ -1,7 +1,7 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +14,7 @@ from hardness.errors import InputError
 from hardness.families.base import Family
 from hardness.families.concepts import Concepts
 from hardness.io.fields import number
+from hardness.io.texts import table
 from hardness.sq import scale
 from hardness.sq.bounds.floors import IDENTIFIABLE, check_tolerance, decimal, exact_floor, within
 from hardness.sq.oracle import ORACLES, Oracle, OutOfQueries, Window
@@ -47,6 +48,9 @@ class GameResult:
     @property
     def solved(self) -> bool:
         return self.status == "solved"
+
+    def _repr_html_(self) -> str:
+        return table("Game", asdict(self))
 
 
 def play(

@@ -7,6 +7,7 @@ from commands import answer, check_refused, run_command
 
 import hardness
 from hardness.errors import InputError
+from hardness.evaluation.learning import FLATTEN
 from hardness.studies.sweep.study import run_grid
 
 
@@ -15,9 +16,31 @@ def hard():
     return hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
 
 
-def test_python_says_what_is_lacking(hard):
+class Flat:
+    """A learner that takes rows of features, as most of scikit-learn do."""
+
+    def fit(self, X, Y):
+        from sklearn.utils import check_array
+
+        check_array(X)
+
+    def predict(self, X):
+        return X
+
+
+def test_python_suggests_as_the_command_line_does(hard):
     with pytest.raises(InputError, match="learn needs the number of examples"):
         hardness.learn(hard, "direct")
+    with pytest.raises(InputError, match="did you mean 'options'"):
+        hardness.learn(hard, "direct", 100, optoins={})
+    with pytest.raises(InputError, match="did you mean 'tune'"):
+        hardness.sweep("parity", dim=8, heads=2, learner="mlp", tunes={})
+
+
+def test_a_class_for_rows_is_told_to_flatten(hard):
+    trial = hardness.learn(hard, Flat(), 100, seed=0)
+    assert trial.status == "error"
+    assert FLATTEN in trial.reason
 
 
 def test_bounds_are_one_line_unless_all_are_asked_for():
@@ -46,6 +69,7 @@ def test_the_built_in_grid_has_equal_sizes_of_nice_and_hard(tmp_path):
     check_refused(run_command("sweep nice-and-hard --set runs=1"), "--set changes a grid file")
 
 
+@pytest.mark.slow
 def test_the_built_in_grid_separates_nice_from_hard(tmp_path):
     """Run the student's part with two and three heads: a hidden parity takes at least twice the examples."""
     from hardness.studies.sweep.grid import SHIPPED

@@ -1,0 +1,52 @@
+"""What notebooks show: a table for each result, texts of others made harmless, and the curve of a trial."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import hardness
+from hardness.attacks import Recovery
+
+
+class Mean:
+    """The mean of the labels so far."""
+
+    def partial_fit(self, X, Y):
+        self.mean = Y.mean(axis=0)
+
+    def predict(self, X):
+        return np.broadcast_to(self.mean, X.shape)
+
+
+@pytest.fixture(scope="module")
+def hard():
+    return hardness.Instance.generate(hardness.Parity(dim=8, heads=2), seed=77777)
+
+
+def test_an_instance_shows_its_parameters_and_neither_secret_nor_seed(hard):
+    shown = hard._repr_html_()
+    assert "<th>dim</th><td>8</td>" in shown
+    assert "77777" not in shown
+    assert str(hard.secret["support"].tolist()) not in shown
+
+
+def test_results_show_status_and_cost(hard):
+    game = hardness.play(hardness.Parity(dim=17, heads=4), "sign-batch")
+    assert f"<th>queries</th><td>{game.queries}</td>" in game._repr_html_()
+    found = hardness.attack(hard, "gaussian", 200)._repr_html_()
+    assert f"<td>{found and hard.secret['support'].tolist()}</td>" in found
+    foreign = Recovery("refused", None, 0, detail={"reason": "<script>\x1b[2J"})._repr_html_()
+    assert "&lt;script&gt;" in foreign
+    assert "\x1b" not in foreign
+    assert "<th>gaussian</th><td>2^" in hardness.estimate("parity", dim=12, heads=3)._repr_html_()
+
+
+def test_a_trial_is_a_mapping_with_a_table_and_a_curve(hard):
+    trial = hardness.learn(hard, Mean(), 500, seed=1)
+    assert trial.status == trial["status"] == "wrong"
+    assert "<th>status</th><td>wrong</td>" in trial._repr_html_()
+    with pytest.raises(AttributeError):
+        _ = trial.nothing
+    (line, threshold) = trial.plot().axes[0].get_lines()
+    assert_allclose(line.get_xydata(), trial.curve)
+    assert set(threshold.get_ydata()) == {0.9}
