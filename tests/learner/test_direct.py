@@ -93,6 +93,5 @@ def test_signs_or_gaussian_tokens(kind: type[Direct], gaussian: bool) -> None:
 )
 def test_random_labels_are_never_solved(learner: Learner) -> None:
     X, _ = examples(teacher(2, 8, 0), 1000, 2, 0)
-    for seed in range(3):
-        Y = np.random.default_rng(seed).normal(size=X.shape)
-        assert learner.fit(X, Y).report_.status != "solved"
+    Y = np.random.default_rng(0).normal(size=X.shape)
+    assert learner.fit(X, Y).report_.status != "solved"

@@ -13,7 +13,7 @@ from learner.provable import certificate, heads
 from learner.provable.pipeline import Provable
 
 
-@pytest.mark.parametrize(("m", "k", "d"), [(1, 2, 8), (3, 2, 8), (3, 3, 8), (2, 4, 8), (2, 3, 6), (1, 6, 8)])
+@pytest.mark.parametrize(("m", "k", "d"), [(3, 2, 8), (2, 3, 6), (1, 6, 8)])
 def test_every_head_is_found_and_lies_in_the_certified_ball(m: int, k: int, d: int) -> None:
     true = teacher(m, d, 300 + d)
     X, Y = examples(true, heads.rows_wanted(m, k, d), k, 0)
@@ -34,13 +34,12 @@ def test_every_head_is_found_and_lies_in_the_certified_ball(m: int, k: int, d: i
     assert np.linalg.norm(apart) <= ball.inner < ball.outer
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_layer_beyond_the_ball_is_not_certified(seed: int) -> None:
-    true = teacher(2, 8, 400 + seed)
-    X, Y = examples(true, 500, 2, seed)
+def test_a_layer_beyond_the_ball_is_not_certified() -> None:
+    true = teacher(2, 8, 400)
+    X, Y = examples(true, 500, 2, 0)
     ball = certificate.ball(X.astype(float), Y, true)
     assert ball is not None
-    step = np.random.default_rng(seed).normal(size=true.theta.shape)
+    step = np.random.default_rng(0).normal(size=true.theta.shape)
     step *= np.linalg.norm(true.theta, axis=(1, 2))[:, None, None] / np.linalg.norm(step)
     far = MultiHeadAttention(true.theta + 1.01 * ball.outer * step, true.w)
     assert certificate.ball(X.astype(float), Y, far) is None
@@ -82,11 +81,10 @@ def test_patterns_are_read_exactly_where_the_projections_are_known() -> None:
     assert 0.7 < rows.mean() < 0.9
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_refusal_returns_a_layer_and_names_the_condition(seed: int) -> None:
-    instance = near_parity(8, 2, 0.2, seed)
-    data = instance.examples(20_000, seed)
-    learner = Provable(heads=2, random_state=seed).fit(data.X, data.Y)
+def test_a_refusal_returns_a_layer_and_names_the_condition() -> None:
+    instance = near_parity(8, 2, 0.2, 0)
+    data = instance.examples(20_000, 0)
+    learner = Provable(heads=2, random_state=0).fit(data.X, data.Y)
     report = learner.report_
     assert report.status == "solved"
     assert report.relative_error <= 1e-8
@@ -99,12 +97,10 @@ def test_a_refusal_returns_a_layer_and_names_the_condition(seed: int) -> None:
     assert match["worst"] < 1e-8
 
 
-@pytest.mark.parametrize(("k", "d", "seed"), [(4, 4, 1), (4, 4, 2), (6, 8, 1)])
-def test_one_head_is_called_one_head(k: int, d: int, seed: int) -> None:
+def test_one_head_is_called_one_head() -> None:
     """Their certificates look like those of two heads; one head fits all rows, so that one it is."""
-    instance = Instance.generate(Nondegenerate(d, k, 1), seed)
-    data = instance.examples(10_000, seed + 1)
-    report = Provable(heads="auto", polish=False, random_state=seed).fit(data.X, data.Y).report_
+    data = Instance.generate(Nondegenerate(4, 4, 1), 1).examples(10_000, 2)
+    report = Provable(heads="auto", polish=False, random_state=1).fit(data.X, data.Y).report_
     assert (report.status, report.heads) == ("solved", 1)
 
 

@@ -30,7 +30,7 @@ def test_scikit_learn_finds_nothing_wrong_with_a_learner(name):
     assert (tags.estimator_type, inputs.three_d_array, inputs.two_d_array) == ("regressor", True, False)
 
 
-QUICK = ("provable", "sgd", "mlp")
+QUICK = ("provable", "sgd")
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,14 @@
-"""The study of nice layers: its tasks, what trials share, and how a value at which a method breaks is read off."""
+"""The study of nice layers: its tasks, what trials share, and the thresholds of the learner."""
 
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from hardness.engine import rows
 from hardness.engine.frames import frame
 from learner.provable import diagnosis
 from learner.studies import nice_layers
-from learner.studies.nice_layers import KNOBS, STUDY, breaking, enough, given_in, span_of
+from learner.studies.nice_layers import KNOBS, STUDY, breaking, given_in
 
 
 def test_tasks_are_distinct_and_every_knob_goes_from_mild_to_strong() -> None:
@@ -24,37 +23,6 @@ def test_layers_at_all_values_of_a_knob_are_made_of_one_secret() -> None:
     assert np.array_equal(mild.instance.secret["theta"], strong.instance.secret["theta"])
     assert np.array_equal(mild.X, strong.X)
     assert not np.allclose(mild.instance.layer().theta, strong.instance.layer().theta)
-
-
-def test_a_knob_breaks_where_a_layer_is_first_missed() -> None:
-    _, values = KNOBS["sum_w"]
-    missed = {0: 2, 1: 3, 2: 2, 3: 1, 4: 5}  # the place of the first value that misses; 5 is none
-    table = pd.DataFrame(
-        [
-            {"knob": "sum_w", "sum_w": value, "repetition": r, "phases": 0.5 if i >= missed[r] else 0.01}
-            for r in missed
-            for i, value in enumerate(values)
-        ]
-    )
-    first = breaking(table, "sum_w", "phases")
-    assert first == [values[1], values[2], values[2], values[3], float("inf")]
-    assert span_of(first) == "0.1 [0.2, none]"
-
-
-def test_enough_is_the_least_number_after_which_nothing_is_missed() -> None:
-    ends = {
-        0: ["wrong", "solved", "wrong", "solved"],
-        1: ["solved"] * 4,
-        2: ["solved", "solved", "solved", "wrong"],
-    }
-    table = pd.DataFrame(
-        [
-            {"kind": "search", "heads": 2, "repetition": r, "samples": n, "status": status}
-            for r, statuses in ends.items()
-            for n, status in zip((10, 20, 30, 40), statuses, strict=True)
-        ]
-    )
-    assert enough(table, 2) == [10, 40, float("inf")]
 
 
 def test_thresholds_of_the_learner_are_those_of_the_committed_rows() -> None:

@@ -50,7 +50,7 @@ def test_the_specified_accuracy(m: int, d: int, count: int, bound: float) -> Non
         assert m > 2 or (r.certified and phase(r, "span").diagnostics["gap"] > 5)
 
 
-PARITIES = [Parity(dim=m + 2 if m > 6 else 8, heads=m) for m in range(2, 13)]
+PARITIES = [Parity(dim=m + 2 if m > 6 else 8, heads=m) for m in (2, 3, 4, 7, 12)]
 ROUNDINGS = [
     Rounding(dim=13, modulus=5, levels=2, gadget=g, heads=m) for m in (2, 5) for g in ("diag", "dot")
 ]
@@ -58,18 +58,18 @@ ROUNDINGS = [
 
 @pytest.mark.parametrize("family", [*PARITIES, *ROUNDINGS], ids=repr)
 def test_hard_layers_are_refused_with_the_right_reason(family: Parity | Rounding) -> None:
-    for seed in range(2):
-        data = Instance.generate(family, seed).examples(2000, seed + 50)
-        learner = Provable(heads=family.heads, polish=False, random_state=seed).fit(data.X, data.Y)
-        assert (learner.report_.status, learner.report_.refused_by) == ("refused", "crude")
-        assert learner.layer_ is None
-        assert not learner.predict(data.X[:5]).any()
-        # Of a parity ΣW = C E_00, and C = 0 for even size only (theory 1.2).
-        assert (learner.report_.reason == SUM_ZERO) or "rank one" in str(learner.report_.reason)
-        assert family in ROUNDINGS or (learner.report_.reason == SUM_ZERO) == (family.heads % 2 == 0)
+    data = Instance.generate(family, 0).examples(2000, 50)
+    learner = Provable(heads=family.heads, polish=False, random_state=0).fit(data.X, data.Y)
+    report = learner.report_
+    assert (report.status, report.refused_by) == ("refused", "crude")
+    assert learner.layer_ is None
+    assert not learner.predict(data.X[:5]).any()
+    # Of a parity ΣW = C E_00, and C = 0 for even size only (theory 1.2).
+    assert (report.reason == SUM_ZERO) or "rank one" in str(report.reason)
+    assert family in ROUNDINGS or (report.reason == SUM_ZERO) == (family.heads % 2 == 0)
 
 
-@pytest.mark.parametrize("heads", [2, 3, 4])
+@pytest.mark.parametrize("heads", [2, 3])
 @pytest.mark.parametrize("projections", ["plus identity", "gaussian"])
 def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str) -> None:
     """Hard Θ with healthy ΣW: phase 1 is content, certificates abound, and all of them are saturated."""
@@ -81,29 +81,26 @@ def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str) 
     assert (report.status == "refused") == (not report.certified)
 
 
-@pytest.mark.parametrize(("m", "k"), [(2, 2), pytest.param(4, 2, marks=pytest.mark.slow)])
-def test_vanishing_sum_is_refused_on_nice_theta(m: int, k: int) -> None:
-    for seed in range(3):
-        report = fit(teacher(m, 8, seed, zero_sum=True), 6000, k, seed)
-        assert report.refused_by in ("sculpt 1", "span")
-        assert "the projection matrices nearly cancel" in report.reason  # as they do: their sum is 0
-        # If all patterns of a row shift alike, Y stays the same: phase 6b does not tell. The local search does.
-        assert phase(report, "every head").verdict == "failed"
-        assert report.status == "solved"
-        assert report.condition is not None
-        assert report.condition["name"] == "sum of w"
-        assert report.condition["value"] < 1e-9 < report.condition["threshold"]
+def test_vanishing_sum_is_refused_on_nice_theta() -> None:
+    report = fit(teacher(2, 8, 0, zero_sum=True), 6000, 2, 0)
+    assert report.refused_by in ("sculpt 1", "span")
+    assert "the projection matrices nearly cancel" in report.reason  # as they do: their sum is 0
+    # If all patterns of a row shift alike, Y stays the same: phase 6b does not tell. The local search does.
+    assert phase(report, "every head").verdict == "failed"
+    assert report.status == "solved"
+    assert report.condition is not None
+    assert report.condition["name"] == "sum of w"
+    assert report.condition["value"] < 1e-9 < report.condition["threshold"]
 
 
 @pytest.mark.parametrize("heads", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> None:
     """Learner 9 (7): true 3 told 2, true 2 told 1 were `certified`, though the spectrum shows how many there are."""
-    for seed in range(heads - 1):
-        report = fit(teacher(heads, 8, 60 + seed), 20_000, 2, seed, heads=heads - 1)
-        assert report.status != "solved"
-        assert report.certified is False
-        reason = phase(report, "span").reason
-        assert "were given" in reason or "as those of one head do" in reason
+    report = fit(teacher(heads, 8, 60), 20_000, 2, 0, heads=heads - 1)
+    assert report.status != "solved"
+    assert report.certified is False
+    reason = phase(report, "span").reason
+    assert "were given" in reason or "as those of one head do" in reason
 
 
 @pytest.mark.parametrize(("m", "k"), [(1, 2), (2, 2), pytest.param(3, 2, marks=pytest.mark.slow)])
