@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
-from hardness.engine.rows import PLANNED, read, untimed
+from hardness.engine.rows import PLANNED, TIMED, read
 from hardness.errors import InputError
 from hardness.io.files import replacing
 
@@ -28,8 +28,8 @@ def frame(rows: Iterable[Row]) -> "pd.DataFrame":
     The columns of `COLUMNS` come first. Every other value has its bare name (`dim`, `learner`, `samples`), entries of
     a mapping are joined by a dot (`error.f1`), lists stay lists. Where one name stands in several places, a column of
     `COLUMNS` has it, then params, then solver, then budget, then detail; the others keep their place before it, in the
-    whole frame: beside a parameter `heads` the solver's is `solver.heads`. Provenance always does. Integers
-    stay integers beside missing values (`Int64`).
+    whole frame: beside a parameter `heads` the solver's is `solver.heads`. Provenance always does. Integers stay
+    integers beside missing values (`Int64`).
     """
     lines = [
         {**_places(row), ("", "censored"): row.censored, ("", "tuning"): row.task.tuning} for row in rows
@@ -50,16 +50,21 @@ def frame(rows: Iterable[Row]) -> "pd.DataFrame":
 def _places(row: Row) -> dict[Place, Any]:
     """Return every value of a row by its place."""
     task, end = row.task, row.outcome
-    values: dict[Place, Any] = {
-        ("", name): getattr(task, name) for name in ("identity", "family", "repetition")
-    }
-    values["", "status"] = end.status if end else PLANNED
-    parts = {"params": task.params, "solver": task.solver, "budget": task.budget}
+    own = {"identity": task.identity, "family": task.family, "repetition": task.repetition, "status": PLANNED}
+    parts = {"": own, "params": task.params, "solver": task.solver, "budget": task.budget}
     if end is not None:
         whole = end.cost is not None and float(end.cost).is_integer()
-        values |= {("", "cost"): int(end.cost or 0) if whole else end.cost, ("", "seconds"): end.seconds}
+        own |= {
+            "status": end.status,
+            "cost": int(end.cost or 0) if whole else end.cost,
+            "seconds": end.seconds,
+        }
         parts |= {"detail": end.detail, "provenance": row.provenance or {}}
-    return values | {(part, name): value for part in parts for name, value in _flat(parts[part])}
+    return {
+        (part, name): value
+        for part, values in parts.items()
+        for name, value in (_flat(values) if part else values.items())
+    }
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -99,26 +104,23 @@ def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
 
 
 def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
-    """Write rows to a .csv file, a value a column; return how many rows those are.
+    """Write rows to a .csv file, a value a column, names of places joined by dots; return how many rows those are.
 
     Equal seeds give equal bytes without timing. Raises `InputError` for another suffix.
     """
     if out.suffix != ".csv":
         raise InputError(f"cannot export to {out.name}: name a .csv file")
-    lines = [_wide(row, timing) for row in rows]
-    names = dict.fromkeys(name for line in lines for name in line)
+    lines = [
+        {
+            ".".join(filter(None, place)): value
+            for place, value in _places(row).items()
+            if timing or not (place[0] == "provenance" or place[1] in ("seconds", *TIMED))
+        }
+        for row in rows
+    ]
     with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([line.get(name, "") for name in names] for line in lines)
+        names = dict.fromkeys(name for line in lines for name in line)
+        writer = csv.DictWriter(file, [*names], restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
     return len(lines)
-
-
-def _wide(row: Row, timing: bool) -> dict[str, Any]:
-    """Return a row as columns, names of places joined by dots; without `timing`, only what the seed determines."""
-    columns = {}
-    for (part, name), value in _places(row).items():
-        timed = (part, name) == ("", "seconds") or part == "provenance"
-        if timing or not (timed or (part == "detail" and name not in untimed({name: value}))):
-            columns[f"{part}.{name}" if part else name] = value
-    return columns

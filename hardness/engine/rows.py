@@ -31,11 +31,6 @@ TABLE_BYTES, SUMMARY_BYTES = 32 << 20, 4 << 20
 ABOUT, PART = ("study", "seed", "quick"), {"ray", "dim", "examples", "work"}
 
 
-def untimed(detail: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a detail without its times."""
-    return {name: value for name, value in detail.items() if name not in TIMED}
-
-
 def dump(rows: Iterable[Row], out: Path, timing: bool = False) -> int:
     """Write rows to a file that `load` reads; return how many. `timing` adds seconds and provenance."""
     lines = [_cells(row, timing) for row in rows]
@@ -51,10 +46,10 @@ def _write(out: Path, lines: Iterable[Iterable[Any]]) -> None:
 def _cells(row: Row, timing: bool) -> list[str]:
     end = row.outcome
     if end is None:
-        return [row.task.identity, PLANNED, "", row.task.text, ""] + [""] * (len(TIMES) * timing)
+        return [row.task.identity, PLANNED, "", row.task.text, *[""] * (1 + len(TIMES) * timing)]
     cost = "" if end.cost is None else canonical(end.cost)
-    detail = sanitize_json(end.detail if timing else untimed(end.detail))
-    cells = [row.task.identity, end.status, cost, row.task.text, canonical(detail)]
+    kept = {name: value for name, value in end.detail.items() if timing or name not in TIMED}
+    cells = [row.task.identity, end.status, cost, row.task.text, canonical(sanitize_json(kept))]
     return cells + [canonical(end.seconds), canonical(sanitize_json(row.provenance or {}))] * timing
 
 

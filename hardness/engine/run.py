@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import version
 from io import StringIO
@@ -144,19 +145,11 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
     with client:
         for kind, name in {named for task in tasks for named in named_in(task)}:
             pickle_by_value(kind, name)
-        job, waiting, running = partial(_job, trial, root, guard), iter(tasks), dict[Any, Task]()
-
-        def submit(task: Task) -> Any:
-            future = client.submit(job, task.text, registry.pickled(), pure=False, retries=0)
-            running[future] = task
-            return future
-
-        ahead = AHEAD * max(1, sum(client.nthreads().values()))
-        finished = dask.as_completed([submit(task) for task in islice(waiting, ahead)])
+        job = partial(_job, trial, root, guard, pickles=registry.pickled())
+        futures = client.map(job, [task.text for task in tasks], pure=False, retries=0)
+        running = dict(zip(futures, tasks, strict=True))
         try:
-            for future in finished:
-                for following in islice(waiting, 1):
-                    finished.add(submit(following))
+            for future in dask.as_completed(futures):
                 yield _ended(running.pop(future), future, root, guard)
         finally:
             client.cancel(list(running))
@@ -190,17 +183,10 @@ def _commit() -> str | None:
     if not (tree / ".git").exists():
         return None
 
-    def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", tree, *words], capture_output=True, text=True, check=True).stdout
-
-    try:
-        commit, changed = (
-            git("rev-parse", "--short=12", "HEAD"),
-            git("status", "--porcelain", *registry.PACKAGES),
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return commit.strip() + ("+" if changed else "")
+    words = ["git", "-C", str(tree), "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+"]
+    with suppress(OSError):
+        return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() or None
+    return None
 
 
 def cpu() -> str:
