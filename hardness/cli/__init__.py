@@ -1,5 +1,6 @@
 """The command line: a thin skin over the library."""
 
+import shlex
 import sys
 from functools import cache
 from io import TextIOWrapper
@@ -56,7 +57,8 @@ def run(arguments: list[str]) -> int:
             # A name that is no text, such as a file's, can be said
             stream.reconfigure(errors="backslashreplace")
     try:
-        return int(commands(app)(arguments, prog_name="hardness", standalone_mode=False) or 0)
+        line = shlex.join(["hardness", *arguments])  # which stores note
+        return int(commands(app)(arguments, prog_name="hardness", standalone_mode=False, obj=line) or 0)
     except TyperException as error:
         context = getattr(error, "ctx", None)
         # It needs some, and has none

@@ -13,7 +13,6 @@ from hardness.cli.common import (
     emit,
     emit_registered,
     family_names,
-    warn_of_seed,
 )
 from hardness.errors import InputError, unknown
 
@@ -163,7 +162,6 @@ def challenge(
             f"2^{challenge.LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
         )
     commitment = challenge.publish(instance, count, out, toy, force)["commitment"]
-    warn_of_seed(instance)
     not_priced = [each.name for each in prices.attacks if each.status in ("failed", "not priced")]
     payload = {
         "out": str(out),

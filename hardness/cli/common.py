@@ -2,26 +2,18 @@
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand
 
 from hardness.errors import InputError
 from hardness.io.texts import printable
-
-if TYPE_CHECKING:
-    from hardness.instance import Instance
-
-# What makes no difference to the rows: left out where a page says which command made them.
-INCIDENTAL = ("out", "workers", "scheduler", "dry_run", "as_json")
-GUESSABLE = 2**60  # seeds below can be tried, all of them
 
 
 def option(text: str, *names: str, **more: Any) -> Any:
@@ -103,28 +95,6 @@ def refuse_existing(out: Path, force: bool) -> None:
     """Raise `InputError` for a file that is there, unless forced: with an instance a drawn seed would be lost."""
     if out.is_file() and not force:
         raise InputError(f"{out} exists; name another --out, or say --force to replace it")
-
-
-def warn_of_seed(instance: "Instance") -> None:
-    """Say on stderr that a seed is small: whoever tries all of them has the secret, and the noise of the examples."""
-    if instance.seed < GUESSABLE:
-        talk(
-            f"warning: the instance's seed has {instance.seed.bit_length()} bits and can be found by trying seeds, and "
-            "with it the secret and the label noise; generate without --seed to draw one of 128 bits"
-        )
-
-
-def typed(context: typer.Context) -> str:
-    """Return the command line of a context, in one order, without what makes no difference to the rows."""
-    words = context.command_path.split()
-    for option in context.command.params:
-        value = context.params.get(str(option.name))
-        if option.name in INCIDENTAL or value in (None, [], (), False) or value == option.default:
-            continue
-        for each in value if isinstance(value, list | tuple) else [value]:
-            flag = [] if option.param_type_name == "argument" else [option.opts[0]]
-            words += flag if each is True else [*flag, str(each)]
-    return shlex.join(words)
 
 
 def with_options(

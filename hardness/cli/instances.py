@@ -19,7 +19,6 @@ from hardness.cli.common import (
     group,
     option,
     refuse_existing,
-    warn_of_seed,
 )
 from hardness.errors import InputError
 
@@ -251,7 +250,6 @@ def sample(
     sampling = secrets.randbits(128) if seed is None else seed
     shape = (count, instance.family.tokens, instance.family.dim)
     write(out, shape, lambda: instance.chunks(count, sampling), instance.public(sampling))
-    warn_of_seed(instance)
     emit(
         as_json,
         {"count": count, "sampling_seed": sampling, "out": str(out)},

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardness.cli.common import Json, Scheduler, Workers, argument, emit, group, option, talk, typed
+from hardness.cli.common import Json, Scheduler, Workers, argument, emit, group, option, talk
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
 
@@ -21,7 +21,7 @@ Root = Annotated[int, option("Root seed of every trial.", "--seed", min=0)]
 Timeout = Annotated[float | None, option("Seconds that end a trial.", min=0.1, max=LONGEST_TRIAL)]
 DryRun = Annotated[bool, option("Say what would run, and how long.", "--dry-run")]
 Quick = Annotated[bool, option("A smaller grid.", "--quick")]
-Family = Annotated[list[str] | None, option("Only this family, module:Class too; may be repeated.")]
+Family = Annotated[list[str] | None, option("Only this family; may be repeated.")]
 Added = Annotated[list[str] | None, option("One more on the grid, module:Name too; may be repeated.")]
 MOVED = "ask with `hardness ray C --heads 2,3,4`, or with `hardness board --suite TIER --learner NAME`"
 
@@ -124,7 +124,7 @@ def carry_out(
 
     with Store(folder / STORE, about) as store:
         store.plan(tasks)
-        store.made_by(typed(context))
+        store.made_by(context.obj)
         ran = run_tasks(
             part,
             store,
@@ -181,7 +181,7 @@ def sweep(
         trials = sum(missing(wanted, folder) for wanted in grids)
         emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
         return
-    ended = [run_grid(wanted, folder, workers, scheduler, typed(context)) for wanted in grids]
+    ended = [run_grid(wanted, folder, workers, scheduler, context.obj) for wanted in grids]
     table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count, _ in ended)
     _ended(as_json, verdict, table, folder, ran, dashboard.medians(table))
 

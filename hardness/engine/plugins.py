@@ -1,15 +1,13 @@
-"""The part of a study's grid that is asked for, with learners, attacks, strategies and families of others on it."""
+"""The part of a study's grid that is asked for, with learners, attacks and strategies of others on it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
-from hardness import families, registry
+from hardness import registry
 from hardness.engine.study import Study
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, unknown
 from hardness.evaluation.solver import is_streamed
-from hardness.io.texts import parse_value
 
 SOLVERS = ("learner", "attack", "strategy")
 OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are built in
@@ -26,8 +24,7 @@ def chosen(
     """Return the grid of a study and what is `added`; of it the families `kept`, the solvers `only` and the `tier`.
 
     `added` are names by kind (learner, attack, strategy): each takes the place of its kind in copies of the grid's
-    trials. A family that is not on the grid takes the place of those that are, with the parameters of its own example.
-    Raises `InputError` for what the study has no place for.
+    trials. Raises `InputError` for what the study has no place for.
     """
     grid = study.tasks(quick)
     tasks = [*grid]
@@ -40,7 +37,10 @@ def chosen(
             raise unknown(f"tier of study {study.name}", tier, tiers)
         tasks = [task for task in tasks if task.params.get("tier") == tier]
     if kept:
-        tasks = [task for name in kept for task in _on_family(tasks, name)]
+        families = {task.family for task in tasks}
+        if strange := [name for name in kept if name not in families]:
+            raise unknown(f"family of study {study.name}", strange[0], families)
+        tasks = [task for task in tasks if task.family in kept]
     if only:
         solvers = [{name for kind, name in named_in(task) if kind in SOLVERS} for task in tasks]
         known = set().union(*solvers)
@@ -72,20 +72,3 @@ def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, nam
             task = replace(task, solver=solver)
             added.setdefault(replace(task, budget={}).identity, task)
     return list(added.values())
-
-
-def _on_family(tasks: Sequence[Task], name: str) -> list[Task]:
-    """Return the trials on one family: those there are, or those of another with this one's example in its place."""
-    if here := [task for task in tasks if task.family == name]:
-        return here
-    family: Any = families.get(name)
-    words = family.example.split()
-    known = {families.option(field.name): field.name for field in fields(family)}
-    params = {
-        known[option]: True if value.startswith("--") else parse_value(value)
-        for option, value in zip(words, [*words[1:], "--"], strict=True)
-        if option in known
-    }
-    if not params:
-        raise InputError(f"family {name} has no `example` of its options; give it one to put it on a grid")
-    return [replace(task, family=name, params=params) for task in tasks]

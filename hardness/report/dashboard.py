@@ -8,7 +8,7 @@ import base64
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.frames import frame
 from hardness.engine.outcome import CENSORED, Table
@@ -33,31 +33,31 @@ th, td { border-bottom: 1px solid #8886; padding: .15rem .7rem .15rem 0; text-al
 img { background: #fff; max-width: 100% }
 section div { overflow-x: auto }
 """
+HEAD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width"><style>{style}</style></head>
+<body><main>
+"""
+FOOT = "</main></body></html>\n"
+IMAGE = '<img alt="Median cost by cell, as in the table of cells" src="data:image/svg+xml;base64,{}">'
 
 
 def write(study: Study, table: Table, folder: Path) -> str:
     """Write dashboard, rows and summary into `folder`; return one line: how many trials ended, and how."""
-    line = f"{study.name}: {table.ended}"
-    parts = {
-        "Trials": _listed({status: f"{count:,}" for status, count in table.counts().items()}),
-        **_measured(frame(table.rows)),
-        "Provenance": _listed({name: ", ".join(values) for name, values in article.origins(table).items()}),
-        "Command": f"<pre>{escape(chr(10).join(table.commands))}</pre>",
-    }
-    sections = "\n".join(
+    line, rows = f"{study.name}: {table.ended}", frame(table.rows)
+    origins = {name: ", ".join(values) for name, values in article.origins(table).items()}
+    parts = {"Trials": _listed(table.counts()), **_measured(rows), "Provenance": _listed(origins)}
+    parts["Command"] = f"<pre>{escape(chr(10).join(table.commands))}</pre>"
+    sections = [
         f"<section><h2>{title}</h2>\n<div tabindex='0'>{body}</div></section>"
         for title, body in parts.items()
-    )
-    about = escape(", ".join(f"{name} {value}" for name, value in sorted(table.about.items())))
-    html = (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(study.name)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n<body><main>'
-        f"<h1>{escape(study.name)}</h1>\n<p>{escape(study.question)}</p>\n<p>{about}</p>\n{sections}"
-        "</main></body></html>\n"
-    )
+    ]
+    about = ", ".join(f"{name} {value}" for name, value in sorted(table.about.items()))
+    name, question, about = map(escape, (study.name, study.question, about))
+    page = [f"<h1>{name}</h1>", f"<p>{question}</p>", f"<p>{about}</p>", *sections]
     article.write_rows(study, table, folder)
     article.write_summary(study, table, folder, verdict=line)
-    write_text(folder / PAGE, html)
+    write_text(folder / PAGE, HEAD.format(title=name, style=STYLE) + "\n".join(page) + FOOT)
     return line
 
 
@@ -70,10 +70,7 @@ def _measured(rows: "pd.DataFrame") -> dict[str, str]:
     if cells.empty:
         return shown
     drawn = base64.b64encode(drawing(rows[~rows["tuning"]])).decode()
-    image = (
-        f'<img alt="Median cost by cell, as in the table of cells" src="data:image/svg+xml;base64,{drawn}">'
-    )
-    return {"Median cost": image, "Cells": _table(cells.map(str)), **shown}
+    return {"Median cost": IMAGE.format(drawn), "Cells": _table(cells.map(str)), **shown}
 
 
 def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
@@ -150,9 +147,8 @@ def _table(rows: "pd.DataFrame") -> str:
     return html
 
 
-def _listed(values: Mapping[str, str]) -> str:
-    lines = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
-        for name, value in values.items()
-    )
-    return f"<table>{lines}</table>"
+def _listed(values: Mapping[str, Any]) -> str:
+    import pandas as pd
+
+    html: str = pd.Series(values, dtype=object).to_frame().to_html(header=False, border=0)
+    return html

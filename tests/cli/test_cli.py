@@ -154,7 +154,7 @@ def test_nothing_is_overwritten_without_force(tmp_path):
         assert run_command(f"{command} --force").code == 0
         assert file.read_bytes() != before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "p"]
-    (tmp_path / "c" / "challenge.json").unlink()  # some folder of the user's own is nobody's to replace
+    (tmp_path / "c" / "mine").write_text("x")  # some folder of the user's own is nobody's to replace
     assert run_command(f"{publish} --force").code == 2
 
 

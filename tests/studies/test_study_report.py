@@ -44,7 +44,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Study:
 def test_the_command_line_from_run_to_merge(
     tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page and a merged store say whatever changes their rows, in one order; not where they lie or who runs them."""
+    """A page and a merged store say which commands made their rows."""
 
     def printed(line: str) -> str:
         completed = run_command(line)
@@ -56,9 +56,10 @@ def test_the_command_line_from_run_to_merge(
     again = answer("study run tiny --workers 0")
     assert (again["ran"], again["planned"], again["statuses"]) == (0, 4, {"solved": 4})
     assert "4 of 4 trials ended (4 solved); 0 to run" in printed("study status out/tiny")
-    for i in ("1", "2"):
-        printed(f"study run --shard {i}/2 --workers 0 --quick tiny --out part{i}")
-    commands = [f"hardness study run tiny --quick --shard {i}/2" for i in ("1", "2")]
+    lines = [f"study run --shard {i}/2 --workers 0 --quick tiny --out part{i}" for i in (1, 2)]
+    for line in lines:
+        printed(line)
+    commands = [f"hardness {line}" for line in lines]
     assert commands[0] in Path("part1/index.html").read_text()
     assert answer("study status part1")["statuses"] == {"solved": 2}
     printed("study merge part1/rows.db part2/rows.db --out whole/rows.db")

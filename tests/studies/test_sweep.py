@@ -42,9 +42,11 @@ def test_a_grid_file_runs_and_resumes(tmp_path, monkeypatch):
     assert answer(f"{command} out")["ran"] == 4
     for line in ("status", "report"):
         assert answer(f"study {line} out")
-    assert "<pre>hardness sweep grid.toml</pre>" in Path("out/index.html").read_text()
+    assert "<pre>hardness sweep grid.toml --workers 0 --out out" in Path("out/index.html").read_text()
     assert run_command(f"{command} other --set params.dim=8").code == 0
-    assert "grid.toml --set params.dim=8</pre>" in Path("other/index.html").read_text()
+    assert (
+        "grid.toml --workers 0 --out other --set params.dim=8</pre>" in Path("other/index.html").read_text()
+    )
 
 
 def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(tmp_path, monkeypatch):
