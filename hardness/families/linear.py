@@ -49,7 +49,7 @@ class Hidden(ABC):
     def of(cls, public: Public) -> Self:
         """Parse public parameters. Raises `InputError` where some are lacking."""
         for name in ("gadget", *cls.requires):
-            _public(name, public.get(name))
+            _needed(public, name)
         flip, noise = (float(public.get(name) or 0.0) for name in ("flip", "noise"))
         A, C = (None if public.get(name) is None else float(public[name]) for name in ("A", "C"))
         return cls(*cls._parse(public), flip, noise, A, C, public.get("dim"))
@@ -77,14 +77,10 @@ class Hidden(ABC):
         """Return the levels of informative labels (N,) less A; no integers from 0 to p - 1 where it is none."""
         return (values - self.first) / self.step
 
-    def shown(self, levels: Integers) -> Floats:
-        """Return A + what shows these levels (N,)."""
-        return np.asarray(self.offset + (self.first + self.step * levels))
-
     @property
     def offset(self) -> float:
         """A. Raises `InputError` where it is not public."""
-        return float(_public("A", self.A))
+        return float(_needed(vars(self), "A"))
 
     def equations(self, X: NDArray[np.int8], Y: Floats) -> "Equations":
         """Return the equations in examples X, Y (N, 2, d). Raises `InputError` where they do not fit."""
@@ -101,9 +97,7 @@ class Hidden(ABC):
     def rows(self, a: NDArray[np.int8], level: Integers) -> "Equations":
         """Return vectors a (N, n) and levels (N,) with what is public beside them."""
         if self.sparsity is not None and self.sparsity > a.shape[1]:
-            raise InputError(
-                f"`public` states a secret of {self.sparsity} coordinates, and there are {a.shape[1]}: was it changed?"
-            )
+            raise InputError(f"`public` states a secret of {self.sparsity} of {a.shape[1]} coordinates")
         kind = type(self)
         return Equations(a, level, self.q, self.p, kind, self.sparsity, self.flip, self.noise, self.heads)
 
@@ -114,8 +108,8 @@ class Hidden(ABC):
         ends = span(w, self.q, self.p, self.heads, self.gadget == "dot")
         if ends is not None:  # beyond the last change that a head makes, its level goes on
             t = t.clip(ends[0], ends[1] - 1)
-        value = np.full(len(X), _public("C", self.C))
-        value[rows] = self.shown(modular.level(t, self.q, self.p))
+        value = np.full(len(X), _needed(vars(self), "C"))
+        value[rows] = self.offset + (self.first + self.step * modular.level(t, self.q, self.p))
         Y = np.zeros(X.shape)
         Y[:, :, 0] = X[:, :, 0] * value[:, None]
         return Y
@@ -129,8 +123,9 @@ class HiddenSet(Hidden):
     @staticmethod
     def _parse(public: Public) -> tuple[int, int, Any, int | None, int | None]:
         # All labels are right; s is `bits`, or what the heads hide (theory 1.1, 1.5).
-        hidden = bits(public["gadget"], int(public["heads"]), bool(public.get("balance")))
-        return 2, 2, public["gadget"], int(public.get("bits") or hidden), None
+        gadget = public["gadget"]
+        hidden = bits(gadget, int(public["heads"]), bool(public.get("balance")))
+        return 2, 2, gadget, int(public.get("bits") or hidden), None
 
     @staticmethod
     def write(w: Integers) -> dict[str, list[int]]:
@@ -209,10 +204,10 @@ class Equations:
         return self.kind.write(modular.centred(np.asarray(w, dtype=np.int64) % self.q, self.q))
 
 
-def _public(name: str, value: Any) -> Any:
-    if value is None:
+def _needed(public: Public, name: str) -> Any:
+    if public.get(name) is None:
         raise InputError(f"the public parameters lack {name}; sample the examples anew")
-    return value
+    return public[name]
 
 
 def span(w: Integers, q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:

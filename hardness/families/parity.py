@@ -76,9 +76,9 @@ class Parity(Family):
             fits = f"from 1 to {hidden}" if several else f"absent for {self.gadget}, which hides {hidden}"
             raise InputError(f"bits must be {fits}, got {self.bits}")
         if self.dim < 2 or self.size > self.dim - 1:
+            n, s = self.dim - 1, self.size
             raise InputError(
-                f"heads must leave room for a hidden set of size {self.size} in the dim - 1 = {self.dim - 1} "
-                f"secret coordinates, got heads {self.heads} at dim {self.dim}; raise dim or lower heads"
+                f"no room for a set of {s} among dim - 1 = {n} coordinates; raise dim or lower heads"
             )
         whole("dim", self.dim, 2, MOST_DIM)
         whole("sharpness", self.sharpness, 2, 2**20)

@@ -62,24 +62,16 @@ class Rounding(Family):
         modular.check(self.modulus, self.levels, self.heads)
         whole("dim", self.dim, 2)
         if self.weight is not None:
-            whole(
-                "weight", self.weight, 1, self.dim - 1, f"the secret has dim - 1 = {self.dim - 1} coordinates"
-            )
+            whole("weight", self.weight, 1, self.dim - 1, "the secret has dim - 1 coordinates")
         if self.exact and self.heads is not None:
             raise InputError("heads follow from dim and modulus in exact mode; drop heads or exact")
         number("noise", self.noise, "[0, inf)")
         if self.exact and 2 * self._farthest > MAX_EXACT_HEADS:
-            raise InputError(
-                f"exact mode takes a head between every two levels, here {2 * self._farthest}, and at most "
-                f"{MAX_EXACT_HEADS}; lower modulus, dim or weight, or drop exact"
-            )
+            raise InputError(f"exact mode takes at most {MAX_EXACT_HEADS} heads, here {2 * self._farthest}")
         # Bytes of `level_counts`, typically
         counted = 3 * self._reach * self.modulus / 4 * (self._reach / 8 + 1)
         if counted > (MAX_CERTIFICATE_BYTES if self.heads is None else MAX_COUNTED_BYTES):
-            raise InputError(
-                f"the exact error mass at dim {self.dim} and modulus {self.modulus} would need about "
-                f"{counted / 2**30:.1f} GiB; lower dim, modulus or weight"
-            )
+            raise InputError(f"counts of levels need {counted / 2**30:.1f} GiB; lower dim, modulus or weight")
 
     @property
     def _reach(self) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import log
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,40 +43,27 @@ SHARPNESSES: dict[int, str] = {
 }
 
 
-class Heads(NamedTuple):
-    """Heads over Q: r_i = e^(β_i/2), twice the threshold b_i, and c_i, of each; thresholds ascend."""
-
-    sharpness: list[Fraction]
-    doubled: list[int]
-    coefficients: list[Fraction]
-
-
-def arrangement(heads: int, size: int) -> tuple[int, int]:
-    """(q, p): heads in the middle, and pairs beside it, of this many heads that hide `size` bits.
-
-    >>> arrangement(4, 7), arrangement(4, 6), arrangement(4, 5), arrangement(5, 5), arrangement(4, 2)
-    ((4, 0), (4, 0), (2, 1), (1, 2), (2, 1))
-    """
-    h = max(size, heads) // 2 + 1
-    return 2 * h - heads, heads - h
-
-
 @lru_cache(maxsize=64)
-def rational(heads: int, size: int, balance: bool = False) -> Heads:
+def rational(
+    heads: int, size: int, balance: bool = False
+) -> tuple[list[Fraction], list[int], list[Fraction]]:
     """Return the heads that compute the parity of `size` bits, over Q; with `balance` one of them makes Σ c_i = 0.
 
-    Raises `InputError` if no sharpnesses are stored for them.
+    They are r_i = e^(β_i/2), twice the threshold b_i, and c_i of each; thresholds ascend. Raises `InputError` if no
+    sharpnesses are stored for them.
 
-    >>> [float(sum(map(abs, rational(m, s).coefficients))) for m, s in ((3, 5), (5, 7), (3, 3))]
+    >>> [float(sum(map(abs, rational(m, s)[2]))) for m, s in ((3, 5), (5, 7), (3, 3))]
     [31.92..., 36.64..., 3.09...]
     """
-    q, p = arrangement(heads - balance, size)
+    m = heads - balance
+    h = max(size, m) // 2 + 1
+    q = 2 * h - m  # heads in the middle; m - h pairs are beside it
     if q > max(SHARPNESSES) or heads > MOST_HEADS:
         raise InputError(
             f"{heads} heads that hide {size} bits take {q} sharpnesses at one threshold; layers are made of up to "
             f"{MOST_HEADS} heads, {max(SHARPNESSES)} of them there: lower bits, or heads"
         )
-    h, steep = q + p, Fraction(STEEP)
+    steep = Fraction(STEEP)
     middle = [Fraction(r) for r in SHARPNESSES[q].split()]
     # Doubled, as all places below are.
     offsets, places = range(2 * q, 2 * h, 2), range(1, 2 * h, 2)
@@ -90,7 +77,7 @@ def rational(heads: int, size: int, balance: bool = False) -> Heads:
     if balance:
         placed.append((0, Fraction(1), -sum((x for _, _, x in placed), Fraction(0))))
     doubled, sharpnesses, coefficients = zip(*sorted(placed), strict=True)
-    return Heads([*sharpnesses], [2 * h - 1 + b for b in doubled], [*coefficients])
+    return [*sharpnesses], [2 * h - 1 + b for b in doubled], [*coefficients]
 
 
 def tanh(r: Fraction, doubled: int) -> Fraction:

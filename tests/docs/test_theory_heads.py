@@ -149,14 +149,14 @@ def test_influence_of_heads_is_bounded_by_that_of_majority():
 def test_dot_takes_one_head_more_than_bits():
     """(-1)^t on -s..s+1 by s + 1 heads at the threshold 1/2; through a softmax with the matrices of dot."""
     s, heads = 3, 4
-    gadget = sharp.rational(heads, 2 * heads - 1)
+    r, _, c = sharp.rational(heads, 2 * heads - 1)
     rng = np.random.default_rng(0)
     X = 1 - 2 * rng.integers(0, 2, (500, 2, s + 1)).astype(float)
     theta, w = np.zeros((2, heads, s + 1, s + 1))
-    betas = 2 * np.log(np.array(gadget.sharpness, float))
+    betas = 2 * np.log(np.array(r, float))
     theta[:, 0, 1:] = betas[:, None] / 2
     theta[:, 0, 0] = -betas / 4  # the threshold 1/2
-    w[:, 0, 0] = gadget.coefficients
+    w[:, 0, 0] = c
     F = softmax_layer(theta, w, X)[:, :, 0]
     opened = X[:, 0, 0] != X[:, 1, 0]
     parity = (X[:, 0, 1:] * X[:, 1, 1:]).prod(axis=1)

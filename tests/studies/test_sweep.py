@@ -75,7 +75,7 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
         (('"sign-batch"', '"sign-bach"'), "did you mean 'sign-batch'"),
         (("tolerance", "tolerence"), "did you mean 'tolerance'"),
         (("queries = ", "samples = "), "unknown budget entry of a strategy 'samples'"),
-        (("heads = [2, 3]", "heads = [2, 30]"), "heads must leave room"),
+        (("heads = [2, 3]", "heads = [2, 30]"), "no room for a set of 30"),
         (("heads = [2, 3]", "heads = []"), "an axis of the grid is empty"),
         (("[budget]", "[budget"), "is not TOML"),
     ],
