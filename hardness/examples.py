@@ -3,6 +3,7 @@
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,7 @@ def write(
         raise InputError(f"cannot write {path}: examples are .npz or .parquet; change the suffix")
     with replacing(path) as temporary:
         if path.suffix == ".parquet":
-            _write_parquet(temporary, shape, chunks, note)
+            _write_parquet(temporary, chunks(), note)
             return
         # The fixed date of `ZipInfo` keeps the same seed the same bytes.
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
@@ -139,31 +140,31 @@ def write(
                 np.lib.format.write_array(file, np.array(note), version=(2, 0))
 
 
-def _write_parquet(
-    path: Path, shape: tuple[int, int, int], chunks: Callable[[], Iterator[Examples]], note: str
-) -> None:
-    pa, pq, schema = _parquet(shape[1], shape[2])
-    noted = schema.with_metadata({"public": note, "shape": json.dumps(shape[1:])})
-    with pq.ParquetWriter(path, noted) as writer:
-        for chunk in chunks():
+def _write_parquet(path: Path, chunks: Iterator[Examples], note: str) -> None:
+    """Write columns X and Y: an example is `tokens` lists of `dim` numbers."""
+    pa, pq = _pyarrow()
+    with ExitStack() as stack:
+        writer = None
+        for chunk in chunks:
             columns = []
-            for name in schema.names:
-                lists = pa.array(getattr(chunk, name).ravel())
-                for size in (shape[2], shape[1]):
+            for array in (chunk.X, chunk.Y):
+                lists = pa.array(array.ravel())
+                for size in array.shape[:0:-1]:
                     lists = pa.FixedSizeListArray.from_arrays(lists, size)
                 columns.append(lists)
-            writer.write_table(pa.table(columns, schema=noted))
+            stated = {"public": note, "shape": json.dumps(chunk.X.shape[1:])}
+            table = pa.table(columns, names=["X", "Y"]).replace_schema_metadata(stated)
+            writer = writer or stack.enter_context(pq.ParquetWriter(path, table.schema))
+            writer.write_table(table)
 
 
-def _parquet(tokens: int = 1, dim: int = 1) -> tuple[Any, Any, Any]:
-    """Return pyarrow, its Parquet, and the columns X and Y: an example is `tokens` lists of `dim` numbers."""
+def _pyarrow() -> tuple[Any, Any]:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-    kinds = (("X", pa.int8()), ("Y", pa.float64()))
-    return pa, pq, pa.schema({name: pa.list_(pa.list_(kind, dim), tokens) for name, kind in kinds})
+    return pa, pq
 
 
 def read(path: Path) -> tuple[Examples, dict[str, Any]]:
@@ -214,7 +215,7 @@ def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
 
 def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
     """Read fixed-size lists, as written here, or lists of any sizes, as files of 0.3 and before have."""
-    _, pq, _ = _parquet()
+    _, pq = _pyarrow()
     with pq.ParquetFile(path) as file:
         held, stated = file.metadata, file.schema_arrow.metadata or {}
         # By the file's own account: a list of any length takes a few bytes.

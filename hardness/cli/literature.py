@@ -47,18 +47,18 @@ def validate(as_json: Json = False) -> None:
 
     Example: hardness validate --json
     """
+    from hardness import registry
     from hardness.engine.progress import steps
-    from hardness.evaluation.published import comparisons
 
-    fields = ("source", "setting", "published", "ours", "unit", "limit", "within")
     rows, lines = [], []
     with steps("validate") as tell:
-        for each in comparisons():
-            tell(f"{each.setting}: {shown(each.ours)} {each.unit}")
-            rows.append({name: getattr(each, name) for name in fields})
-            ok = "ok" if each.within else "NO"
-            runs = f"published {shown(each.published)}, ours {shown(each.ours)} {each.unit}"
-            lines.append(f"{ok:3} {each.setting}: {runs} [{each.source}]")
+        for row in (row for name in registry.names("published") for row in registry.get("published", name)()):
+            ours = f"{shown(row['ours'])} {row['unit']}"
+            tell(f"{row['setting']}: {ours}")
+            rows.append(row)
+            ok = "ok" if row["within"] else "NO"
+            runs = f"published {shown(row['published'])}, ours {ours}"
+            lines.append(f"{ok:3} {row['setting']}: {runs} [{row['source']}]")
     emit(as_json, {"rows": rows}, lines)
 
 

@@ -165,7 +165,7 @@ def learn(
         result["reason"] += f"; {FLATTEN}"
     result["seconds"] = time.perf_counter() - started
     if points and isinstance(target, Instance):
-        result |= _proved(target, result) | _heads(target, result)
+        result |= _against(target, result)
     return result
 
 
@@ -239,24 +239,20 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Crit
     return figures
 
 
-def _heads(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how well heads were found, of a learner that ends with a layer and says how sure it is."""
-    if "certified" not in result:
-        return {}
-    layer = getattr(result["model"], "layer_", None)
-    match = recovery(layer, target.layer(), target.family.tokens) if layer is not None else None
-    return {"heads": match and match | {"certified_radius": result["certified_radius"]}}
+def _against(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how well heads were found, of a learner that ends with a layer and says how sure it is; and what is proved
+    necessary for P = .9, in informative examples, of noisy gradients (theory 2.10)."""
+    figures, concepts = dict[str, Any](), target.family.concepts()
+    if "certified" in result:
+        layer = getattr(result["model"], "layer_", None)
+        match = recovery(layer, target.layer(), target.family.tokens) if layer is not None else None
+        figures["heads"] = match and match | {"certified_radius": result["certified_radius"]}
+    if isinstance(concepts, ParityConcepts) and "noise_of" in result:
+        from hardness.sq.bounds.messages import proved_examples
 
-
-def _proved(target: Instance, result: Mapping[str, Any]) -> dict[str, int]:
-    """Return what is proved necessary for P = .9, in informative examples, of noisy gradients (theory 2.10)."""
-    concepts = target.family.concepts()
-    if not isinstance(concepts, ParityConcepts) or "noise_of" not in result:
-        return {}
-    from hardness.sq.bounds.messages import proved_examples
-
-    kappa = result["noise_of"]["kappa"]
-    return {"proved_examples": proved_examples(concepts.size, kappa, flip=target.family.flip)}
+        kappa = result["noise_of"]["kappa"]
+        figures["proved_examples"] = proved_examples(concepts.size, kappa, flip=target.family.flip)
+    return figures
 
 
 def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -> dict[str, Any] | None:

@@ -106,32 +106,26 @@ def serve(connection: Connection) -> None:
     registry.provide(provided)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.RLIM_INFINITY))
     made: list[Fitted] = []
-
-    def asked(method: str, *arguments: Any) -> Any:
-        if method == "examine":
-            return examined(solver)
-        if not made:
-            made.append(Fitted(solver, seed))
-        return getattr(made[0], method)(*arguments)
-
     with suppress(EOFError, BrokenPipeError):
         while True:
-            request = connection.recv()
-            connection.send(_answer(partial(asked, *request), memory))
-
-
-def _answer(call: Callable[[], Any], memory: int) -> tuple[Any, Exception | None]:
-    """Return what a call gives, or the exception that the caller raises in its place."""
-    try:
-        return call(), None
-    except TrialEnded as error:
-        return None, TrialEnded(error.status, error.reason[:1000], plain(dict(error.detail)))
-    except MemoryError:
-        return None, TrialEnded("killed", f"out of memory: more than {memory / 2**30:.1f} GiB")
-    except InputError as error:
-        return None, InputError(str(error)[:1000])
-    except Exception as error:
-        return None, TrialEnded("error", one_line(error))
+            method, *arguments = connection.recv()
+            answer: Any = None
+            raised: Exception | None = None
+            try:
+                if method == "examine":
+                    answer = examined(solver)
+                else:
+                    made = made or [Fitted(solver, seed)]
+                    answer = getattr(made[0], method)(*arguments)
+            except TrialEnded as error:
+                raised = TrialEnded(error.status, error.reason[:1000], plain(dict(error.detail)))
+            except MemoryError:
+                raised = TrialEnded("killed", f"out of memory: more than {memory / 2**30:.1f} GiB")
+            except InputError as error:
+                raised = InputError(str(error)[:1000])
+            except Exception as error:
+                raised = TrialEnded("error", one_line(error))
+            connection.send((answer, raised))
 
 
 @contextmanager
