@@ -163,3 +163,10 @@ def test_records_are_the_cheapest_medians() -> None:
         by_work = line["least"] == "heads x examples"
         width, cost = min(here, key=lambda at: at[1] * (at[0] if by_work else 1))
         assert (int(line["examples"]), int(line["heads_examples"])) == (round(cost), width * round(cost))
+
+
+def test_labels_that_are_coins_are_never_called_learned() -> None:
+    coins = [row["status"] for some in runs("coins").values() for row in some]
+    assert (
+        NUMBERS["coins"] == {"runs": len(coins), "solved": coins.count("solved")} == {"runs": 80, "solved": 0}
+    )

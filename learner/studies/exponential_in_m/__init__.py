@@ -5,6 +5,7 @@ which the committed rows are, stands in `plan.py` and `plan4.toml`, the laws in 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from math import comb, exp, isfinite, log
 from pathlib import Path
@@ -20,10 +21,13 @@ from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.evaluation.solver import Solver, make
 from hardness.evaluation.until import sizes
+from hardness.examples import InformativeExamples
+from hardness.instance import Instance
 from hardness.report import plots
 from hardness.statistics import median, regress
 from hardness.studies.ray import tasks_at
 from hardness.studies.trials import instance_of, solving_cost
+from hardness.tokens import TokenStream
 from learner.studies.exponential_in_m import laws, lottery, plan
 from learner.studies.exponential_in_m.plan import CONTROLS, HARD, MILD, STEEP, TENT, Cell
 
@@ -74,7 +78,7 @@ def learned(task: Task, root: int) -> Outcome:
     """Return the examples that the learner reads until its error on fresh informative rows is at most a tenth.
 
     In the same repetition all widths and settings meet the same instance and examples. `seen` is when a head was first
-    seen to hold the hidden set; the learner is told nothing of it.
+    seen to hold the hidden set; the learner is told nothing of it. Labels that are coins leave nothing to learn.
 
     >>> solver = {"kind": "diagonal", "learner": "diagonal", "params": {"heads": 16}}
     >>> outcome = learned(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 20_000}, 0), root=0)
@@ -85,13 +89,17 @@ def learned(task: Task, root: int) -> Outcome:
     instance = instance_of(shared, root)
     solver = Solver("learner", task.solver["learner"], task.solver["params"])
     student = make(solver, task.seed(root, "solver") % 2**32)
-    stream = shared.seed(root, "examples")
-    judged = instance.informative(JUDGED, shared.seed(root, "fresh"))
+    stream, signs = shared.seed(root, "examples"), shared.seed(root, "signs")
+    judged = without_flips(instance).informative(JUDGED, shared.seed(root, "fresh"))
+    coins = task.solver.get("labels") == "coins"
+    if coins:
+        judged = with_coins(judged, shared.seed(root, "judged"), 0)
     variance, support = float(np.var(judged.Y)), instance.secret.get("support")
     spent, seen, error = 0, None, float("inf")
     for size in sizes(int(task.budget["samples"]), FIRST, SPACING):
         while spent < size:
             part = instance.informative(min(PORTION, size - spent), stream, spent)
+            part = with_coins(part, signs, spent) if coins else part
             student.partial_fit(part.X, part.Y)
             spent += len(part)
         error = float(np.mean((student.open_values(judged.X) - judged.Y) ** 2)) / variance
@@ -117,6 +125,20 @@ def held(weights: NDArray[np.floating], support: NDArray[np.integer]) -> bool:
     size = abs(weights[:-1])
     outside = np.delete(size, [0, *support], axis=0)
     return bool(np.any(size[support].min(axis=0) >= HOLD * outside.max(axis=0, initial=0.0)))
+
+
+def without_flips(instance: Instance) -> Instance:
+    """Return the instance of the hidden set with right labels alone, which runs are judged on."""
+    family: Any = instance.family
+    return (
+        replace(instance, family=replace(family, flip=0.0)) if instance.parameters.get("flip") else instance
+    )
+
+
+def with_coins(part: InformativeExamples, seed: int, start: int) -> InformativeExamples:
+    """Return examples start.. with every label times a sign of its own."""
+    words = TokenStream(seed, 1, 1).packed(start, len(part))[part.X.positions, 0, 0]
+    return replace(part, Y=part.Y * (1 - 2 * words.astype(np.float64)))
 
 
 def attacked(task: Task, root: int) -> Outcome:
@@ -176,7 +198,7 @@ def medians(rows: "DataFrame") -> "DataFrame":
 
 def cheaper(cells: "DataFrame") -> "DataFrame":
     """Return the cheaper of the default and the tuned setting in every cell; a known median before a bound."""
-    order = cells.sort_values(["bound", "median"])
+    order = cells.query("series in ['default', 'tuned']").sort_values(["bound", "median"])
     return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
 
 
@@ -293,6 +315,9 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     work = hard.query("not bound and 16 * N / width > 110 * N**0.5")
     by_width = [on_line(work, HARD, width, line) for line in RAYS for width in WIDTHS]
     slower = [slope(part, "log_N")["high"] < 1 for part in by_width if len(part) > 2]
+    coins = rows[(rows.series == "coins") & (rows.status != "planned")]
+    flipped = cells.query("arm == @HARD").pivot(index=["m", "d", "width"], columns="series", values="median")
+    flips = flipped.flips / flipped.default
     full = hard.query("m == d - 1 and width == 256")
     values = {
         "sizes": len(hard),
@@ -305,6 +330,8 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "sparse": spread(work.query("2 * m < d")),
         "slower": {"rays": sum(slower), "of": len(slower)},
         "hazard": {"all": agreement(tickets), "small": agreement(tickets.query("m <= 7"))},
+        "coins": {"runs": len(coins), "solved": int((coins.status == "solved").sum())},
+        "flips": {"least": flips.min(), "most": flips.max()},
         "search": {"examples": int(search.examples.max()), "milliseconds": 1000 * search.seconds.max()},
         "full": {cell.m: {"cost": cell["median"], "runs": cell.solved} for _, cell in full.iterrows()},
         "runs": fixed["runs"],
@@ -343,7 +370,7 @@ def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "D
 
 def costs(cells: "DataFrame") -> "DataFrame":
     """Return a line per hidden set: the median examples by width, and of the tuned setting where there is one."""
-    known = cells.query("arm == @HARD").sort_values("series")
+    known = cells.query("arm == @HARD and series in ['default', 'tuned']").sort_values("series")
     text = known.bound.map({True: "≥ ", False: ""}) + known["median"].map(rounded).map("{:,.0f}".format)
     texts = text.groupby([known.N, known.m, known.d, known.width]).agg(" / ".join)
     return texts.unstack(fill_value="–").rename(columns=str).reset_index()

@@ -6,6 +6,7 @@ Settings that won their cells follow from the runs that tuned them, `tuning.csv`
 import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,7 +76,7 @@ def tasks(path: Path = FILE) -> list[Task]:
     """
     plan = read(path)
     first, second = range(plan["runs"]), range(plan["runs"], 2 * plan["runs"])
-    planned = [*beside(plan)]
+    planned = [*beside(plan), *flips(plan), *coins(plan)]
     for cell in (*hidden(plan), *controls(plan)):
         planned += runs(plan, cell, "default", {}, first)
     for cell, setting in winners(plan).items():
@@ -137,6 +138,23 @@ def trials(
     solver = {"kind": "diagonal", "learner": "diagonal", "arm": cell.arm, "series": series, "params": options}
     for run in repetitions:
         yield Task(family, {"dim": cell.d, "heads": cell.m, **more}, solver | said, {"samples": cap}, run)
+
+
+def flips(plan: Plan) -> Iterator[Task]:
+    """Yield runs on hidden sets of which a tenth of the labels is flipped."""
+    for m, d in plan["flipped"]:
+        for width in plan["widths"]:
+            for task in runs(plan, Cell(HARD, m, d, width), "flips", {}, range(plan["runs"])):
+                yield replace(task, params={**task.params, "flip": 0.1})
+
+
+def coins(plan: Plan) -> Iterator[Task]:
+    """Yield runs on labels that are coins: whatever a learner says of them, it has not learned."""
+    for m, d in plan["coins"]:
+        cell = Cell(HARD, m, d, 64)
+        yield from trials(
+            cell, "coins", {}, int(20 * law(cell)), range(20), plan=plan["digest"], labels="coins"
+        )
 
 
 def beside(plan: Plan) -> Iterator[Task]:
