@@ -133,7 +133,7 @@ REFUSED = [
     ("verify seeded", "seed must be an integer >= 0, got 8.0"),
     ("inspect beyond", "no finite number"),
     ("judge sparse text", "JSON"),
-    ("attack search heads.npz", "and there are 19"),
+    ("attack search heads.npz", "of 19 coordinates"),
     ("attack gaussian offset.npz", "do not fit the offset"),
     ("sweep nan-guard.toml --out out", "no finite number"),
     # What might take for ever, or all memory
