@@ -6,7 +6,7 @@ log2 q. Steps of differences cancel all but k coordinates; for those, a transfor
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import exp, inf, log, log2, pi, sqrt
 from typing import Any
 
@@ -26,7 +26,8 @@ from hardness.attacks.bkw_cost import (
     plan,
 )
 from hardness.attacks.equations import Equations, on_equations, quiet
-from hardness.attacks.packed import Packed, Phases, Stream, pack, words_for
+from hardness.attacks.streams import Stream
+from hardness.gadgets.modular import preimages
 from hardness.kernels import bkw as kernels_bkw
 
 KNOWN = 60_000  # rows that the finish regresses on, at most
@@ -39,8 +40,40 @@ CLEAR = 9.0  # deviations: the score from which on a peak stands out
 GROUP_CELLS = 2**19
 WELL = 140.0  # deviations at which angles are sharp enough: more rows of a stage are not looked at
 FULL_TURN = 2.0**32
-# (count, vanish) -> count rows that vanish on this many coordinates, and the examples read
-Source = Callable[[int, int], tuple[Packed, int]]
+# (count, vanish) -> count rows that vanish on this many of the last coordinates, and the examples read
+Source = Callable[[int, int], tuple[Equations, int]]
+Phases = NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Phased:
+    """Rows of small integers and a phase each: v (N, n) int8, phases (N,) uint32, 2^32 to the turn.
+
+    A coordinate is a sum of 2^`level` half signs: a bit of a diag row is level 0, a ternary coordinate of a dot row,
+    or of a difference of two diag rows, is level 1, and each further difference adds one.
+    """
+
+    v: NDArray[np.int8]
+    phases: Phases
+    level: int
+
+    @classmethod
+    def of(cls, equations: Equations, level: int, left: int) -> "Phased":
+        """Return the first `left` coordinates; the phase is the angle of the centre of a level's residues."""
+        turns = np.rint(preimages(equations.q, equations.p)[0] / equations.q * FULL_TURN).astype(np.uint32)
+        return cls(np.ascontiguousarray(equations.a[:, :left]), turns[equations.level], level)
+
+    def __len__(self) -> int:
+        return len(self.phases)
+
+    @property
+    def low(self) -> int:
+        """Return how far below 0 a coordinate may be."""
+        return 1 << self.level >> 1
+
+    def where(self, keep: Any) -> "Phased":
+        """Return some of the rows."""
+        return replace(self, v=self.v[keep], phases=self.phases[keep])
 
 
 @on_equations
@@ -52,8 +85,8 @@ def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress)
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
 
-    def rows(count: int, vanish: int) -> tuple[Packed, int]:
-        return pack(known.rows(slice(0, count))), len(equations)
+    def rows(count: int, vanish: int) -> tuple[Equations, int]:
+        return known.rows(slice(0, count)), len(equations)
 
     return _attack(known, fresh, rows, len(known), budget, seed, progress)
 
@@ -63,11 +96,11 @@ def bkw_stream(stream: Stream, seed: int) -> Recovery:
 
     Rows may be chosen that vanish on some coordinates; those come back last.
     """
-    equations = stream.equations(0, STREAMED)
+    equations, _ = stream.equations(0, STREAMED)
     known, fresh = equations.rows(slice(STREAMED - KNOWN, None)), equations.rows(slice(0, STREAMED - KNOWN))
 
-    def rows(count: int, vanish: int) -> tuple[Packed, int]:
-        return stream.rows(DRAWN, count, vanish)
+    def rows(count: int, vanish: int) -> tuple[Equations, int]:
+        return stream.equations(DRAWN, count, vanish)
 
     return _attack(known, fresh, rows, inf, None, seed, quiet)
 
@@ -95,16 +128,14 @@ def _attack(
             f"out of reach: no plan for 2^{log2(available):.1f} informative rows, 2^{held:.0f} of them held at a time"
         )
     progress(f"plan: {chosen}")
-    rng, detail = (
-        np.random.default_rng(seed),
-        {"predicted_seconds": round(chosen.seconds, 1), "plan": str(chosen)},
-    )
+    rng = np.random.default_rng(seed)
+    detail: dict[str, Any] = {"predicted_seconds": round(chosen.seconds, 1), "plan": str(chosen)}
     detail |= {"steps": len(chosen.blocks), "vanish": chosen.vanish, "log2_rows": round(max(chosen.rows), 1)}
     first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
-    solution = angles(first, chosen, rng, progress)
-    del first  # up to a gigabyte, and the way back reads rows again
+    solution = angles(Phased.of(first, level, n - chosen.vanish), chosen, rng, progress)
+    del first  # a gigabyte or two, and the way back reads rows again
     if solution is not None and chosen.vanish:
-        solution = back(rows(KEPT, 0)[0], bias, solution, rng)
+        solution = back(Phased.of(rows(KEPT, 0)[0], level, n), bias, solution, rng)
     if solution is None:
         reason = {"reason": "no peak of the grid stood out"}
         return Recovery("budget", None, rows_used, detail=detail | reason)
@@ -118,24 +149,23 @@ def _attack(
     return Recovery("budget", None, rows_used, detail=detail | reason)
 
 
-def step(rows: Packed, block: int, limit: int) -> Packed:
+def step(rows: Phased, block: int, limit: int) -> Phased:
     """Return at most `limit` differences (sums, where laws are symmetric) of rows that agree on the last `block`.
 
     Each row is paired with at most `cap` others before it, the least number that yields enough.
     """
     keys, minus = np.empty(len(rows), np.uint64), np.empty(len(rows), np.bool_)
-    kernels_bkw.block_keys(rows.words, rows.shape, block, rows.level > 0, keys, minus)
+    kernels_bkw.block_keys(rows.v, block, rows.level, keys, minus)
     # Sorted by the top bits of their mixed keys, then by place: one order on every machine.
     low = np.uint64((1 << len(rows).bit_length()) - 1)
     order = (np.sort(keys & ~low | np.arange(len(rows), dtype=np.uint64)) & low).astype(np.int64)
     ends = np.flatnonzero(np.diff(keys[order], append=~keys[order[-1:]]))
     runs = np.bincount(np.minimum(np.diff(ends, prepend=-1), 2 * CAP), minlength=2 * CAP + 1)
     cap, total = share(runs, limit)
-    left, level, count = rows.left - block, rows.level + 1, min(total, limit)
-    words, phases = np.empty((count, words_for(left, level)), np.uint64), np.empty(count, np.uint32)
-    shape = (left, rows.width, rows.centre)
-    made = kernels_bkw.combine(rows.words, rows.phases, keys, minus, order, cap, shape, words, phases)
-    return Packed(words[:made], phases[:made], left, level)
+    count = min(total, limit)
+    v, phases = np.empty((count, rows.v.shape[1] - block), np.int8), np.empty(count, np.uint32)
+    made = kernels_bkw.combine(rows.v, rows.phases, keys, minus, order, cap, v, phases)
+    return Phased(v[:made], phases[:made], rows.level + 1)
 
 
 def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
@@ -147,7 +177,7 @@ def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
     return cap + 1, int(total[cap])
 
 
-def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Phases | None:
+def angles(first: Phased, plan: Plan, rng: np.random.Generator, say: Progress) -> Phases | None:
     """Return θ (n,) of the secret by `plan`, in turns of 2^32.
 
     None if no grid shows a peak or a stage of the way back loses it.
@@ -156,10 +186,10 @@ def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -
     for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):
         made = step(rows, block, int(2**size))
         say(f"step {number + 1}: {len(rows)} rows, {block} coordinates cancelled, {len(made)} rows made")
-        stages.append(replace(rows, words=rows.words[:KEPT].copy(), phases=rows.phases[:KEPT].copy()))
+        stages.append(replace(rows, v=rows.v[:KEPT].copy(), phases=rows.phases[:KEPT].copy()))
         rows = made
     del first
-    theta, score = on_grids(rows, np.zeros(rows.left, np.uint32), np.arange(rows.left), plan.g, CLEAR, rng)
+    theta, score = on_grids(rows, np.zeros(plan.left, np.uint32), np.arange(plan.left), plan.g, CLEAR, rng)
     say(f"grid: best score {score:.1f} of {plan.signal:.1f} expected")
     solution = theta if score >= CLEAR else None
     del rows
@@ -169,21 +199,21 @@ def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -
     return solution
 
 
-def sums(rows: Packed, theta: Phases) -> NDArray[np.complex128]:
-    """Return Σ e^{i(phase - v·θ)} by the value of each coordinate, (left, values)."""
-    out = np.zeros((rows.left, (1 << rows.level) + 1, 2))
-    kernels_bkw.sums_by_value(rows.words, rows.phases, rows.shape, theta, out)
+def sums(rows: Phased, theta: Phases) -> NDArray[np.complex128]:
+    """Return Σ e^{i(phase - v·θ)} by the value of each coordinate, (n, values)."""
+    out = np.zeros((rows.v.shape[1], (1 << rows.level) + 1, 2))
+    kernels_bkw.sums_by_value(rows.v, rows.phases, theta, rows.low, out)
     return np.asarray(out[..., 0] + 1j * out[..., 1])
 
 
-def ascend(rows: Packed, theta: Phases, columns: Any, rounds: int) -> tuple[Phases, float]:
+def ascend(rows: Phased, theta: Phases, columns: Any, rounds: int) -> tuple[Phases, float]:
     """Return angles after Newton's steps on the sum of cosines over `columns`, and their score in deviations.
 
     The expected Hessian serves: every coordinate has one variance, and they are independent. Rows of level 0 have
     an offset free, for coordinates that are off by δ turn the sum by their mean.
     """
     variance = 2.0**rows.level / 4  # of a coordinate, a sum of 2^level half signs
-    values, columns = np.arange((1 << rows.level) + 1) - rows.centre, np.asarray(columns)
+    values, columns = np.arange((1 << rows.level) + 1) - rows.low, np.asarray(columns)
     while True:
         S = sums(rows, theta)
         total = S[0].sum()
@@ -204,7 +234,7 @@ def turned_by(radians: Any) -> Phases:
     )
 
 
-def peaks(rows: Packed, theta: Phases, columns: Any, g: int, shift: Phases, count: int) -> NDArray[np.uint32]:
+def peaks(rows: Phased, theta: Phases, columns: Any, g: int, shift: Phases, count: int) -> NDArray[np.uint32]:
     """Return the `count` best cells of the grid Z_g^k turned by `shift`, best first: angles (count, k) of `columns`."""
     from scipy.fft import fftn
 
@@ -212,8 +242,7 @@ def peaks(rows: Packed, theta: Phases, columns: Any, g: int, shift: Phases, coun
     table = np.zeros(g**k, dtype=np.complex64)
     theta = theta.copy()
     theta[columns] = shift
-    where = np.asarray(columns, dtype=np.int64)
-    kernels_bkw.fold(rows.words, rows.phases, rows.shape, theta, where, g, table)
+    kernels_bkw.fold(rows.v, rows.phases, theta, np.asarray(columns, dtype=np.int64), g, table)
     table = fftn(table.reshape((g,) * k), overwrite_x=True).ravel()
     score = np.abs(table) if rows.level == 0 else table.real
     count = min(count, len(score))
@@ -223,19 +252,8 @@ def peaks(rows: Packed, theta: Phases, columns: Any, g: int, shift: Phases, coun
     return np.asarray(turned_by(cells * (2 * pi / g)) + shift, dtype=np.uint32)
 
 
-def vanishing(rows: Packed, columns: Any) -> Packed:
-    """Return the rows that are 0 on `columns`."""
-    per = 64 // rows.width
-    mask, zero = np.zeros(rows.words.shape[1], np.uint64), np.zeros(rows.words.shape[1], np.uint64)
-    for c in columns:
-        mask[c // per] |= np.uint64((1 << rows.width) - 1 << c % per * rows.width)
-        zero[c // per] |= np.uint64(rows.centre << c % per * rows.width)
-    keep = (rows.words & mask == zero).all(axis=1)
-    return replace(rows, words=rows.words[keep], phases=rows.phases[keep])
-
-
 def on_grids(
-    rows: Packed, theta: Phases, columns: Any, g: int, clear: float, rng: np.random.Generator
+    rows: Phased, theta: Phases, columns: Any, g: int, clear: float, rng: np.random.Generator
 ) -> tuple[Phases, float]:
     """Return θ (n,) with `columns` at the best peak of some grids, turned at random, and its score.
 
@@ -255,7 +273,7 @@ def on_grids(
     return ascend(rows, best, columns, 4)
 
 
-def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
+def _group(rows: Phased, unknown: int, bias: float) -> tuple[int, int]:
     """Return (k, g): how many unknown coordinates to transform at once, and the angles of each."""
     zero = 2.0 ** -entropy(rows.level - 1) if rows.level else 0.5  # P(v = 0) = Σ P(half = x)²
     best = (0.0, 1, 4)
@@ -270,20 +288,22 @@ def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
     return best[1:]
 
 
-def back(rows: Packed, bias: float, known: Phases, rng: np.random.Generator) -> Phases | None:
+def back(rows: Phased, bias: float, known: Phases, rng: np.random.Generator) -> Phases | None:
     """Return the angles `known` and those that the step from `rows` cancelled; None if no peak stands out.
 
     `bias` is the mean cosine of these rows' errors.
     """
     enough = int((WELL / bias) ** 2 / 2)
-    theta = np.concatenate((known, np.zeros(rows.left - len(known), np.uint32)))
-    unknown = list(range(len(known), rows.left))
+    n = rows.v.shape[1]
+    theta = np.concatenate((known, np.zeros(n - len(known), np.uint32)))
+    unknown = list(range(len(known), n))
     while unknown:
         k, g = _group(rows, len(unknown), bias)
         columns, unknown = unknown[:k], unknown[k:]
-        zero = vanishing(rows, unknown).first(4 * enough)  # on coordinates unknown yet
+        zero = rows.where(~rows.v[:, unknown].any(axis=1)).where(
+            slice(4 * enough)
+        )  # on coordinates unknown yet
         half = max(CLEAR, bias * sqrt(2 * len(zero)) / 2)  # of the score at the right angles
         theta, _ = on_grids(zero, theta, columns, g, half, rng)
-    rows = rows.first(enough)
-    theta, score = ascend(rows, theta, np.arange(rows.left), 5)
+    theta, score = ascend(rows.where(slice(enough)), theta, np.arange(n), 5)
     return theta if score > CLEAR else None

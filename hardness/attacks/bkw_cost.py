@@ -24,7 +24,7 @@ from hardness.gadgets.modular import preimages
 # All laws hold for numbers and arrays alike.
 Number = Any
 
-LOG2_ROWS_HELD = 24.0  # log2 of the rows held at a time, about a gigabyte
+LOG2_ROWS_HELD = 24.0  # log2 of the rows held at a time, about two gigabytes
 LOG2_CELLS, FINEST = 24, 64  # log2 of the grid's cells, 128 MB; most angles of a coordinate
 SIGNAL, SCORE = 20.0, 6.5  # standard deviations needed: at the right angles, and at the grid's nearest cell
 STEPS = 8

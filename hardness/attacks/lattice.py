@@ -8,7 +8,7 @@ appears. Λ⊥ has short integer bases, and each vector b of it says, for labels
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from math import ceil, exp, inf, lgamma, log, log2, pi
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
-from hardness.attacks.acceptance import Pull, finish, unwrap_and_regress
+from hardness.attacks.acceptance import finish, unwrap_and_regress
 from hardness.attacks.equations import Equations, on_equations, quiet
 from hardness.attacks.lattice_cost import (
     LEAST_CHANCE,
@@ -31,7 +31,7 @@ from hardness.attacks.lattice_cost import (
     log2_reduction_nodes,
     pruning,
 )
-from hardness.attacks.packed import CHUNK, Stream
+from hardness.attacks.streams import CHUNK, Stream
 from hardness.errors import missing_extra
 from hardness.gadgets import modular
 
@@ -49,30 +49,8 @@ LOOPS = 4
 PRUNED_FROM = 30
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Public vectors a (N, n) with centres y (N,) of the residues of their levels: a w = y + error mod q.
-
-    The error has standard deviation `sd`; beyond `reach` the label is wrong.
-    """
-
-    a: NDArray[np.int8]
-    y: Floats
-    q: int
-    sd: float
-    reach: float = inf
-
-    def where(self, keep: Any) -> "Rows":
-        """Return some of the rows."""
-        return replace(self, a=self.a[keep], y=self.y[keep])
-
-    def zero_on(self, columns: Integers) -> "Rows":
-        """Return the rows that vanish on these coordinates."""
-        return self.where(~self.a[:, columns].any(axis=1))
-
-
 # The rows of all trials, the coordinates that are searched, those given up in order, and the examples read
-Rest = tuple[Rows, Integers, Integers, int]
+Rest = tuple[Equations, Integers, Integers, int]
 
 
 @on_equations
@@ -92,8 +70,7 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
 
     def rest(cast: Forecast) -> Rest:
-        rows = rows_of(known)
-        return rows, *select(rows, cast.rank), len(equations)
+        return known, *select(known, cast.rank), len(equations)
 
     return _attack(known, fresh, len(known), rest, budget, seed, progress)
 
@@ -103,7 +80,7 @@ def lattice_stream(stream: Stream, seed: int) -> Recovery:
 
     One example in 2^(b + 1) vanishes on the last b coordinates, and leaves a problem in n - b.
     """
-    known, n = stream.equations(0, ENOUGH + HELD_OUT), stream.n
+    known, n = stream.equations(0, ENOUGH + HELD_OUT)[0], stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
 
     def rest(cast: Forecast) -> Rest:
@@ -112,11 +89,10 @@ def lattice_stream(stream: Stream, seed: int) -> Recovery:
         for b in range(n - cast.left, 0, -AT_ONCE):  # a pass serves classes of growing size
             limit = drawn(b, cast.left, cast.rank)
             count = int(2.5**AT_ONCE * SPARE * (n + cast.rank))
-            parts.append(stream.equations(at, count, max(b - AT_ONCE, 0), limit))
+            parts.append(stream.equations(at, count, max(b - AT_ONCE, 0), limit)[0])
             at += limit + CHUNK
         a, level = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "level"))
-        rows = rows_of(replace(few, a=a, level=level))
-        return rows, np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1), at
+        return replace(few, a=a, level=level), np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1), at
 
     return _attack(few, fresh, inf, rest, None, seed, quiet)
 
@@ -134,20 +110,20 @@ def _attack(
 
     `known` rows, of this many available, are regressed on, `fresh` ones test the answer.
     """
-    cast = forecast(known.n, available, rows_of(known).sd / known.q, bool((known.a < 0).any()))
+    cast = forecast(known.n, available, deviation(known) / known.q, bool((known.a < 0).any()))
     detail: dict[str, Any] = {"forecast": str(cast), "forecast_seconds": round(cast.seconds, 1)}
     if cast.seconds > MOST_SECONDS:
         return Recovery.refused(f"out of reach: {cast}", **detail)
     require_fpylll()
     rows, kept, order, examples = rest(cast)
     progress(f"plan: {cast}")
-    core = rows.zero_on(order)
+    core, sd = zero_on(rows, order), deviation(rows)
     core = replace(core, a=core.a[:, kept])
     rng, regressed = np.random.default_rng(seed), known.rows(slice(0, ENOUGH))
-    detail |= {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
+    detail |= {"selected_away": len(order), "rows": len(core), "log2_nodes": 0.0}
     for trial in range(ceil(5 / max(cast.chance, LEAST_CHANCE)) if budget is None else budget):
         detail["trials"] = trial + 1
-        w = decode(core, cast.rank, rng, detail)
+        w = decode(core, sd, cast.rank, rng, detail)
         progress(f"trial {trial + 1}: {detail}")
         guess = None if w is None else finish(regressed, fresh, grow(rows, kept, order, w))
         if guess is not None:
@@ -155,15 +131,23 @@ def _attack(
     return Recovery("budget", None, examples, detail=detail)
 
 
-def rows_of(equations: Equations) -> Rows:
-    """Return equations as rows with the law of their errors: variance (width² - 1)/12, plus that of label noise."""
-    centre, width = modular.preimages(equations.q, equations.p)
-    sd = float(np.sqrt(((width[equations.level] ** 2 - 1) / 12).mean() + equations.noise**2))
-    reach = (int(width.max()) - 1) / 2 + MARGIN + 4 * equations.noise
-    return Rows(equations.a, centre[equations.level], equations.q, max(sd, 0.2), reach)
+def deviation(rows: Equations) -> float:
+    """Return the standard deviation of labels' errors: variance (width² - 1)/12, plus that of label noise."""
+    width = modular.preimages(rows.q, rows.p)[1][rows.level]
+    return max(float(np.sqrt(((width**2 - 1) / 12).mean() + rows.noise**2)), 0.2)
 
 
-def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:
+def centres(rows: Equations) -> Floats:
+    """Return the centres (N,) of the residues of the levels."""
+    return modular.preimages(rows.q, rows.p)[0][rows.level]
+
+
+def zero_on(rows: Equations, columns: Integers) -> Equations:
+    """Return the rows that vanish on these coordinates."""
+    return rows.rows(np.asarray(~rows.a[:, columns].any(axis=1)))
+
+
+def select(rows: Equations, rank: int) -> tuple[Integers, Integers]:
     """Return coordinates to keep, and those to give up in order.
 
     Greedily: the coordinate that vanishes on most of the rows left, while rows that vanish on all given up are at
@@ -184,34 +168,39 @@ def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:
     return left, np.array(given_up, dtype=np.int64)
 
 
-def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
+def decode(
+    core: Equations, sd: float, rank: int, rng: np.random.Generator, detail: dict[str, Any]
+) -> Floats | None:
     """Return a real estimate of w mod q (n,) from one trial on freshly drawn rows, or None; figures go to `detail`."""
-    n = core.a.shape[1]
-    sample = core.where(rng.permutation(len(core.a))[: n + rank])
+    sample = core.rows(rng.permutation(len(core))[: core.n + rank])
     try:
         B, rest = orthogonal_basis(sample.a)
     except np.linalg.LinAlgError:
         return None
-    detail |= {"dimension": len(sample.a), "rank": len(B)}
-    B, m = nearest_integers(B, sample.y, core.q, core.sd, detail)
+    detail |= {"dimension": len(sample), "rank": len(B)}
+    y = centres(sample)
+    B, m = nearest_integers(B, y / core.q, sd / core.q, detail)
     if m is None:
         return None
-    k = np.rint(np.linalg.solve(np.vstack((B, rest)).astype(np.float64), np.append(-m, np.zeros(n))))
-    w = np.linalg.lstsq(sample.a.astype(np.float64), sample.y + core.q * k, rcond=None)[0]
+    k = np.rint(np.linalg.solve(np.vstack((B, rest)).astype(np.float64), np.append(-m, np.zeros(core.n))))
+    w = np.linalg.lstsq(sample.a.astype(np.float64), y + core.q * k, rcond=None)[0]
     return regress(core, w % core.q)
 
 
-def regress(rows: Rows, w: Floats) -> Floats:
+def regress(rows: Equations, w: Floats) -> Floats:
     """Return a better estimate (n,) by least squares; after the first round only errors within reach count."""
+    width = int(modular.preimages(rows.q, rows.p)[1].max())
+    reach = (width - 1) / 2 + MARGIN + 4 * rows.noise
+    few = rows.rows(slice(0, ENOUGH))
 
-    def within(reach: float) -> Pull:
-        return lambda residual, at: np.where(np.abs(residual) > reach, 0.0, residual)
+    def pull(residual: Floats, at: Floats) -> Floats:
+        return np.where(np.abs(residual) > reach, 0.0, residual)
 
-    pulls = [within(reach) for reach in (inf, *(rows.reach,) * (ROUNDS - 1))]
-    return unwrap_and_regress(rows.a[:ENOUGH].astype(np.float64), rows.y[:ENOUGH], rows.q, w, pulls)
+    pulls = [lambda residual, at: residual, *(pull,) * (ROUNDS - 1)]
+    return unwrap_and_regress(few.a.astype(np.float64), centres(few), rows.q, w, pulls)
 
 
-def grow(rows: Rows, kept: Integers, order: Integers, w: Floats) -> Floats:
+def grow(rows: Equations, kept: Integers, order: Integers, w: Floats) -> Floats:
     """Return the estimate on all coordinates (n,) from that on `kept`, in reverse of the `order` of giving up.
 
     On rows that vanish on the coordinates still missing, a new one is the circular mean of the residuals of the known
@@ -219,8 +208,8 @@ def grow(rows: Rows, kept: Integers, order: Integers, w: Floats) -> Floats:
     """
     active, estimate = kept, w
     for position in range(len(order) - 1, -1, -1):
-        j, alive = order[position], rows.zero_on(order[:position])
-        left = (alive.y - alive.a[:, active] @ estimate) * alive.a[:, j]
+        j, alive = order[position], zero_on(rows, order[:position])
+        left = (centres(alive) - alive.a[:, active] @ estimate) * alive.a[:, j]
         angle = np.angle(np.exp(2j * np.pi * left[alive.a[:, j] != 0] / rows.q).sum())
         active, estimate = np.append(active, j), np.append(estimate, angle / (2 * np.pi) * rows.q)
         estimate = regress(replace(alive, a=alive.a[:, active]), estimate)
@@ -301,19 +290,19 @@ def triangular(B: Integers) -> Floats:
 
 
 def nearest_integers(
-    B: Integers, y: Floats, q: float, sd: float, detail: dict[str, Any]
+    B: Integers, y: Floats, sd: float, detail: dict[str, Any]
 ) -> tuple[Integers, Floats | None]:
-    """Return a better reduced basis B' and the integers m = B'(y - e)/q of the shortest error e, of deviation `sd`.
+    """Return a better reduced basis B' and the integers m = B'(y - e) of the shortest error e, of deviation `sd`.
 
     B (M, N) is reduced while that pays, then searched with pruning. m is None where the search finds nothing or has
-    more than 2^`MOST_NODES` nodes. `detail` gets block size, nodes and chance of success.
+    more than 2^`MOST_NODES` nodes. `detail` gets block size, nodes and chance of success; y and sd are shares of q.
     """
     from hardness.kernels.search import nearest
 
     price = inf
     for beta, basis in ladder(B):
         B, L, before = basis, triangular(basis), price
-        search = pruning(np.log(np.diag(L)), sd / q, log2_reduction_nodes(beta, len(B)))
+        search = pruning(np.log(np.diag(L)), sd, log2_reduction_nodes(beta, len(B)))
         price = search.log2_price
         # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
         if price > before + log2(0.875) and search.log2_nodes < MOST_NODES:
@@ -325,5 +314,5 @@ def nearest_integers(
     }
     if search.log2_nodes > MOST_NODES:
         return B, None
-    m, norm, _ = nearest(L, B @ y / q, search.bounds, int(2**MOST_NODES))
+    m, norm, _ = nearest(L, B @ y, search.bounds, int(2**MOST_NODES))
     return B, m if np.isfinite(norm) else None

@@ -1,8 +1,7 @@
-"""Compiled loops of integer BKW on packed rows: keys, differences, folding on a grid, sums by value (theory 4.3).
+"""Compiled loops of integer BKW: keys, differences, folding on a grid, sums by value (theory 4.3).
 
-A row holds small integers v_c, c < left, in fields of `width` bits of 64-bit words, field c in word c // per at bit
-(c % per)·width, per = 64 // width; a field stores v_c + `centre`. Its phase is a uint32, 2^32 to the turn, so that
-differences of phases and multiples of angles wrap by themselves.
+Rows v (N, n) int8 hold sums of 2^level half signs, at least -2^(level-1), or bits at level 0. A phase is a uint32, 2^32
+to the turn, so that differences of phases and multiples of angles wrap by themselves.
 """
 
 from typing import Any
@@ -11,9 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+Vectors = NDArray[np.int8]
 Phases = NDArray[np.uint32]
-Shape = tuple[int, int, int]  # left, width, centre
 
 TURN = 4096  # entries of the table of cosines: the top 12 bits of a phase
 COSINE = np.cos(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
@@ -21,62 +19,23 @@ SINE = np.sin(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
 
 
 @njit(cache=True, nogil=True)
-def unpack(words: Words, i: int, left: int, width: int, out: NDArray[np.int64]) -> None:
-    """Put fields 0..left-1 of row i into `out` int64."""
-    mask, step, per = np.uint64((1 << width) - 1), np.uint64(width), 64 // width
-    c = 0
-    for k in range(words.shape[1]):
-        x = words[i, k]
-        for _ in range(min(per, left - c)):
-            out[c] = np.int64(x & mask)
-            x >>= step
-            c += 1
-
-
-@njit(cache=True, nogil=True)
-def pack(fields: NDArray[np.int64], left: int, width: int, words: Words, i: int) -> None:
-    """Put fields into row i: the inverse of `unpack`."""
-    step, per = np.uint64(width), 64 // width
-    c = 0
-    for k in range(words.shape[1]):
-        x, shift = np.uint64(0), np.uint64(0)
-        for _ in range(min(per, left - c)):
-            x |= np.uint64(fields[c]) << shift
-            shift += step
-            c += 1
-        words[i, k] = x
-
-
-@njit(cache=True, nogil=True)
-def pack_rows(a: NDArray[np.int8], width: int, centre: int, words: Words) -> None:
-    """Pack integer rows a (N, n) into words (N, W)."""
-    fields = np.empty(a.shape[1], np.int64)
-    for i in range(a.shape[0]):
-        for c in range(a.shape[1]):
-            fields[c] = a[i, c] + centre
-        pack(fields, a.shape[1], width, words, i)
-
-
-@njit(cache=True, nogil=True)
 def block_keys(
-    words: Words, shape: Shape, block: int, signed: bool, keys: Words, minus: NDArray[np.bool_]
+    v: Vectors, block: int, level: int, keys: NDArray[np.uint64], minus: NDArray[np.bool_]
 ) -> None:
-    """Fill keys (N,): a bijective mix of the last `block` coordinates, up to sign if `signed`; `minus` is the sign."""
-    left, width, centre = shape
-    fields = np.empty(left, np.int64)
-    for i in range(words.shape[0]):
-        unpack(words, i, left, width, fields)
+    """Fill keys (N,): a bijective mix of the last `block` coordinates, beyond level 0 up to their sign, `minus`."""
+    low, width = np.int64(1 << level >> 1), np.uint64(level + 1)
+    for i in range(len(v)):
         negative = False
-        if signed:
-            for c in range(left - block, left):
-                if fields[c] != centre:
-                    negative = fields[c] < centre
+        if level > 0:
+            for c in range(v.shape[1] - block, v.shape[1]):
+                if v[i, c] != 0:
+                    negative = v[i, c] < 0
                     break
         # Fields of one key fit a word: block * width <= 64, which the plan keeps (`bkw_cost._steps`).
         key = np.uint64(0)
-        for c in range(left - block, left):
-            value = 2 * centre - fields[c] if negative else fields[c]
-            key = key << np.uint64(width) | np.uint64(value)
+        for c in range(v.shape[1] - block, v.shape[1]):
+            value = np.int64(v[i, c])
+            key = key << width | np.uint64(low - value if negative else low + value)
         # Sorted by its top bits, a mixed key visits the values in an order that favours none.
         key *= np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(32)
@@ -86,94 +45,76 @@ def block_keys(
 
 @njit(cache=True, nogil=True)
 def combine(
-    words: Words,
+    v: Vectors,
     phases: Phases,
-    keys: Words,
+    keys: NDArray[np.uint64],
     minus: NDArray[np.bool_],
     order: NDArray[np.int64],
     cap: int,
-    shape: Shape,
-    out: Words,
+    out: Vectors,
     out_phases: Phases,
 ) -> int:
     """Make differences v - s v' of rows that share a key, each row with at most `cap` before it; return how many.
 
-    `shape` holds the coordinates that are left of them, and width and centre before.
+    `out` (count, left) holds the coordinates that are left of them.
     """
-    left, width, centre = shape
-    a, b = np.empty(left, np.int64), np.empty(left, np.int64)
-    made, start, new_centre = 0, 0, max(2 * centre, 1)
+    made, start = 0, 0
     for i in range(order.size):
         row = order[i]
         if keys[row] != keys[order[start]]:
             start = i
-        if i == start:
-            continue
-        unpack(words, row, left, width, a)
         # The cap shares partners evenly: without it one long run would fill `out` with sums that have rows in common.
         for j in range(max(start, i - cap), i):
-            if made == out.shape[0]:
+            if made == len(out):
                 return made
             other = order[j]
-            unpack(words, other, left, width, b)
             same, zero = minus[row] == minus[other], True
-            for c in range(left):
-                b[c] = a[c] - b[c] if same else a[c] + b[c] - 2 * centre
-                zero &= b[c] == 0
-                b[c] += new_centre
+            for c in range(out.shape[1]):
+                out[made, c] = v[row, c] - v[other, c] if same else v[row, c] + v[other, c]
+                zero &= out[made, c] == 0
             if zero:  # what cancels altogether agrees with every secret
                 continue
             out_phases[made] = phases[row] - phases[other] if same else phases[row] + phases[other]
-            pack(b, left, width + 1, out, made)
             made += 1
     return made
 
 
 @njit(cache=True, nogil=True)
-def _turned(v: NDArray[np.int64], phase: Any, centre: int, theta: Phases) -> int:
+def _turned(v: Vectors, phase: Any, theta: Phases) -> int:
     """Return the entry of the tables of cosines that belongs to phase - v·θ: its top 12 bits of 32."""
     turned = np.int64(phase)
     for c in range(v.size):
-        turned -= (v[c] - centre) * np.int64(theta[c])
+        turned -= v[c] * np.int64(theta[c])
     return int(turned >> 20) & (TURN - 1)
 
 
 @njit(cache=True, nogil=True)
 def fold(
-    words: Words,
+    v: Vectors,
     phases: Phases,
-    shape: Shape,
     theta: Phases,
     columns: NDArray[np.int64],
     g: int,
     table: NDArray[np.complex64],
 ) -> None:
     """Add to table (g^k,) e^{i(phase - v·θ)} at the cell v mod g of the k `columns`."""
-    left, width, centre = shape
-    v = np.empty(left, np.int64)
-    for i in range(words.shape[0]):
-        unpack(words, i, left, width, v)
-        index = _turned(v, phases[i], centre, theta)
+    for i in range(len(v)):
+        index = _turned(v[i], phases[i], theta)
         # The grid's cell: residues mod g of the columns in mixed radix, the first column the most significant.
         cell = 0
         for c in columns:
-            cell = cell * g + (v[c] - centre) % g
+            cell = cell * g + v[i, c] % g
         table[cell] += np.complex64(complex(COSINE[index], SINE[index]))
 
 
 @njit(cache=True, nogil=True)
-def sums_by_value(
-    words: Words, phases: Phases, shape: Shape, theta: Phases, out: NDArray[np.float64]
-) -> None:
-    """Add to out (left, values, 2) cos and sin of phase - v·θ, by the value of each coordinate."""
-    left, width, centre = shape
-    v = np.empty(left, np.int64)
-    for i in range(words.shape[0]):
-        unpack(words, i, left, width, v)
-        index = _turned(v, phases[i], centre, theta)
+def sums_by_value(v: Vectors, phases: Phases, theta: Phases, low: int, out: NDArray[np.float64]) -> None:
+    """Add to out (n, values, 2) cos and sin of phase - v·θ, by the value of each coordinate, which is at least -low."""
+    for i in range(len(v)):
+        index = _turned(v[i], phases[i], theta)
         # The phase is that of all coordinates; sorted by the value of one, its sums say how a turn of that one would
         # help, which is the gradient of the score.
         x, y = COSINE[index], SINE[index]
-        for c in range(left):
-            out[c, v[c], 0] += x
-            out[c, v[c], 1] += y
+        for c in range(v.shape[1]):
+            out[c, v[i, c] + low, 0] += x
+            out[c, v[i, c] + low, 1] += y

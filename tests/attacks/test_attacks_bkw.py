@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness import attack
-from hardness.attacks.bkw import ascend, bkw_stream, peaks, share, step, sums, vanishing
+from hardness.attacks.bkw import Phased, ascend, bkw_stream, peaks, share, step, sums
 from hardness.attacks.equations import extract
-from hardness.attacks.packed import Packed, Stream, pack, words_for
+from hardness.attacks.streams import CHUNK, Stream
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.kernels import bkw as kernels_bkw
@@ -20,17 +20,8 @@ from hardness.kernels import bkw as kernels_bkw
 LEVELS = st.integers(0, 4)
 
 
-def packed(a, level, phases=None):
-    words = np.empty((len(a), words_for(a.shape[1], level)), np.uint64)
-    kernels_bkw.pack_rows(a.astype(np.int8), level + 1, 1 << level - 1 if level else 0, words)
-    return Packed(words, np.zeros(len(a), np.uint32) if phases is None else phases, a.shape[1], level)
-
-
-def unpacked(rows):
-    a = np.empty((len(rows), rows.left), np.int64)
-    for i in range(len(rows)):
-        kernels_bkw.unpack(rows.words, i, rows.left, rows.width, a[i])
-    return a - rows.centre
+def phased(a, level, phases=None):
+    return Phased(a.astype(np.int8), np.zeros(len(a), np.uint32) if phases is None else phases, level)
 
 
 def integers(rng, count, left, level):
@@ -45,11 +36,11 @@ def test_a_step_keeps_every_linear_relation(level, left, block, seed):
     block = min(block, left - 1)
     theta = rng.integers(0, 2**32, left)
     a = integers(rng, 400, left, level)
-    rows = packed(a, level, (a @ theta % 2**32).astype(np.uint32))
+    rows = phased(a, level, (a @ theta % 2**32).astype(np.uint32))
     stepped = step(rows, block, 3000)
-    v = unpacked(stepped)
+    v = stepped.v.astype(np.int64)
     assert len(stepped) <= 3000
-    assert stepped.left == left - block
+    assert v.shape[1] == left - block
     assert v.any(axis=1).all()
     # What is left of phases that were exactly v·θ is exactly v·θ of the coordinates left: the block is gone.
     assert (v @ theta[: left - block] % 2**32 == stepped.phases).all()
@@ -58,7 +49,7 @@ def test_a_step_keeps_every_linear_relation(level, left, block, seed):
 def test_pairs_are_all_pairs_where_there_is_room():
     rng = np.random.default_rng(3)
     a = integers(rng, 300, 9, 0)
-    pairs = sorted(map(tuple, unpacked(step(packed(a, 0), 4, 10**6))))
+    pairs = sorted(map(tuple, step(phased(a, 0), 4, 10**6).v))
     expected = [a[i, :5] - a[j, :5] for i in range(300) for j in range(i) if (a[i, 5:] == a[j, 5:]).all()]
     expected = [v for v in expected if v.any()]
     up_to_sign = [sorted(max(tuple(v), tuple(-np.array(v))) for v in rows) for rows in (pairs, expected)]
@@ -83,7 +74,7 @@ def test_the_cap_is_the_least_that_yields_enough(lengths, needed):
 def test_the_transform_is_its_definition(level):
     rng = np.random.default_rng(level)
     a, g = integers(rng, 50, 4, level), 5
-    rows = packed(a, level, rng.integers(0, 2**32, 50, dtype=np.uint32))
+    rows = phased(a, level, rng.integers(0, 2**32, 50, dtype=np.uint32))
     theta, shift = rng.integers(0, 2**32, 4, dtype=np.uint32), rng.integers(0, 2**32, 2, dtype=np.uint32)
     best = peaks(rows, theta, [1, 2], g, shift, 3)[0]
 
@@ -103,7 +94,7 @@ def test_sums_are_their_definition_and_ascent_reaches_the_secret():
     rng = np.random.default_rng(0)
     a, theta = integers(rng, 4000, 6, 2), rng.integers(0, 2**32, 6, dtype=np.uint32)
     noise = np.rint(rng.normal(0, 2**28, 4000)).astype(np.int64)
-    rows = packed(a, 2, ((a @ theta.astype(np.int64) + noise) % 2**32).astype(np.uint32))
+    rows = phased(a, 2, ((a @ theta.astype(np.int64) + noise) % 2**32).astype(np.uint32))
     off = (theta.astype(np.int64) + rng.integers(-(2**27), 2**27, 6)).astype(np.uint32)
     phase = 2 * np.pi * (rows.phases - a @ off.astype(np.int64)) / 2**32
     S = sums(rows, off)
@@ -115,12 +106,6 @@ def test_sums_are_their_definition_and_ascent_reaches_the_secret():
     assert score > 0.8 * sqrt(8000)
 
 
-def test_rows_that_vanish_are_picked():
-    a = integers(np.random.default_rng(1), 500, 30, 2)
-    expected = a[(a[:, [3, 25]] == 0).all(axis=1)]
-    assert (unpacked(vanishing(packed(a, 2), [3, 25])) == expected).all()
-
-
 @pytest.mark.parametrize(("gadget", "dim"), [("dot", 40), ("diag", 70)])
 def test_a_stream_is_the_examples_without_their_floats(gadget, dim):
     instance = Instance.generate(Rounding(dim, 97, 4, gadget=gadget, heads=12), seed=1)
@@ -128,22 +113,16 @@ def test_a_stream_is_the_examples_without_their_floats(gadget, dim):
     expected = extract(data.X, data.Y, instance.public(5))
     zero = ~expected.a[:, -3:].any(axis=1)
     stream = Stream(instance, 5)
-    rows, equations = stream.rows(100, 900)[0], stream.equations(100, len(expected))
-    chosen, some = stream.rows(100, 40, vanish=3)[0], stream.equations(100, 40, vanish=3)
-    few = stream.equations(100, 10**6, vanish=6, limit=1)
+    equations, _ = stream.equations(100, len(expected))
+    some, _ = stream.equations(100, 40, vanish=3)
+    few, end = stream.equations(100, 10**6, vanish=6, limit=1)
     assert dataclasses.replace(equations, a=0, level=0) == dataclasses.replace(expected, a=0, level=0)
     assert (equations.a == expected.a).all()
     assert (equations.level == expected.level).all()
-    assert (unpacked(rows) == expected.a[:900]).all()
-    assert (rows.phases == pack(expected).phases[:900]).all()
     assert (some.a == expected.a[zero][:40]).all()
-    assert (unpacked(chosen) == some.a[:, :-3]).all()
-    assert (chosen.phases == pack(some).phases).all()
     assert 0 < len(few) < 10**5  # a whole chunk, not more
+    assert end == 100 + CHUNK
     assert not few.a[:, -6:].any()
-    again = pack(expected)
-    assert (again.words[:900] == rows.words).all()
-    assert again.level == rows.level
 
 
 def test_rounding_falls_from_a_stream():

@@ -10,14 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.attacks.acceptance import polish, trimmed
-from hardness.attacks.equations import extract
-from hardness.attacks.lattice import (
-    Rows,
-    decode,
-    ladder,
-    orthogonal_basis,
-    triangular,
-)
+from hardness.attacks.equations import Equations, extract
+from hardness.attacks.lattice import decode, deviation, ladder, orthogonal_basis, triangular
 from hardness.attacks.lattice_cost import forecast
 from hardness.kernels.search import nearest
 
@@ -64,12 +58,12 @@ def test_enumeration_finds_the_nearest(M, seed):
     assert norm == pytest.approx((np.linalg.solve(L, h - m) ** 2).sum())
 
 
-@pytest.mark.parametrize(("q", "sd", "n"), [(97, 3.5, 60), (257, 4.6, 80), (97, 7.0, 24), (97, 14.0, 26)])
-def test_the_forecast_is_what_the_reduced_lattice_shows(q, sd, n):
+@pytest.mark.parametrize(("q", "p", "n"), [(97, 8, 60), (257, 16, 80), (97, 4, 24), (97, 2, 26)])
+def test_the_forecast_is_what_the_reduced_lattice_shows(q, p, n):
     rng = np.random.default_rng([n, q])
-    core = Rows(rng.integers(0, 2, (600, n)).astype(np.int8), rng.uniform(0, q, 600), q, sd)
-    cast, detail = forecast(n, 1.0, sd / q, False), {}
-    decode(core, cast.rank, rng, detail)
+    core = Equations(rng.integers(0, 2, (600, n)).astype(np.int8), rng.integers(0, p, 600), q, p)
+    cast, detail = forecast(n, 1.0, deviation(core) / q, False), {}
+    decode(core, deviation(core), cast.rank, rng, detail)
     expected = cast.log2_nodes - np.log2(cast.chance)
     assert abs(expected - (detail["log2_nodes"] - np.log2(detail["chance"]))) < 3
 

@@ -74,7 +74,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """
     from hardness.attacks.bkw import bkw_stream
     from hardness.attacks.lattice import lattice_stream
-    from hardness.attacks.packed import Stream
+    from hardness.attacks.streams import Stream
     from hardness.studies.trials import instance_of
 
     warm()

@@ -1,0 +1,56 @@
+"""A stream without end of equations, for studies: an oracle that makes the examples of an instance, less the floats."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from hardness.attacks.equations import Equations, hidden
+from hardness.gadgets.coefficients import Gadget, public_vectors
+from hardness.instance import Instance
+from hardness.tokens import TokenStream, unpack
+
+ALL = 2**62  # examples of a stream: as many as it takes
+CHUNK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Equations of a rounding instance, with no noise in its labels, from sampling seed `seed`: the oracle's own."""
+
+    instance: Instance = field(repr=False)
+    seed: int
+
+    @property
+    def n(self) -> int:
+        return self.instance.family.dim - 1
+
+    def equations(self, start: int, count: int, vanish: int = 0, limit: int = ALL) -> tuple[Equations, int]:
+        """Return `count` informative equations from example `start` on whose last `vanish` coordinates are 0.
+
+        Or as many as there are among the next `limit` examples; and the number of the example after the last.
+        """
+        parts = list(self._chosen(start, count, vanish, limit))
+        a, level = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "level"))
+        return replace(parts[0], a=a, level=level), start + CHUNK * len(parts)
+
+    def _chosen(self, start: int, count: int, vanish: int, limit: int) -> Iterator[Equations]:
+        """Yield those of a chunk at a time, until there are `count`."""
+        dim, teacher = self.n + 1, self.instance.teacher
+        assert isinstance(teacher, Gadget)
+        known, stream = hidden(self.instance.public(self.seed)), TokenStream(self.seed, 2, dim)
+        words, masked = (
+            range(-(-dim // 64)),
+            1 | ((1 << vanish) - 1) << (dim - vanish),
+        )  # gate, last coordinates
+        mask, gate = (
+            np.array([bits >> 64 * i & 2**64 - 1 for i in words], dtype=np.uint64) for bits in (masked, 1)
+        )
+        for begin in range(start, start + limit, CHUNK):
+            tokens = stream.packed(begin, CHUNK)
+            kept = tokens[((tokens[:, 0] ^ tokens[:, 1]) & mask == gate).all(axis=1)][:count]
+            level = np.rint(teacher.value(teacher.levels(kept)) - teacher.offset).astype(np.int64)
+            yield known.rows(public_vectors(unpack(kept, dim), teacher.kind), level)
+            count -= len(kept)
+            if count <= 0:
+                return
