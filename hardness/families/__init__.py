@@ -42,11 +42,7 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
         return family(**parameters)
     except InputError:
         raise
-    except (
-        TypeError,
-        ValueError,
-        ArithmeticError,
-    ) as error:  # one is missing, or a family knows no `InputError`
+    except (TypeError, ValueError, ArithmeticError) as error:  # one is missing, or refused in other words
         raise InputError(f"{family.name} refuses its parameters: {sanitize(error)}") from error
 
 
@@ -66,10 +62,11 @@ def parameters(family: Family) -> dict[str, Any]:
 
     A field with ``"switch": True`` in its metadata came later: a file says nothing of it while it has its default.
     """
-    values = {f: getattr(family, f.name) for f in fields(cast(Any, family))}
-    return {
-        f.name: value for f, value in values.items() if not f.metadata.get("switch") or value != f.default
-    }
+    values = vars(family)
+    kept = (
+        f for f in fields(cast(Any, family)) if not f.metadata.get("switch") or values[f.name] != f.default
+    )
+    return {f.name: values[f.name] for f in kept}
 
 
 def options_of(family: Family) -> list[str]:

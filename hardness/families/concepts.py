@@ -1,7 +1,7 @@
 """Concept classes: what statistical-query theory needs of a family: size, enumeration, labels.
 
-Each has a `kind`, which says what bounds and strategies there are for it, a `size` N, a `label` for print, its
-`elements` as games number them, and `is_identified` (whether those left all give the same labels).
+Each has a `kind`, which says what bounds and strategies there are for it, a `size` N, its `elements` as
+games number them, and `is_identified` (whether those left all give the same labels).
 """
 
 from abc import ABC, abstractmethod
@@ -110,10 +110,6 @@ class RoundingConcepts:
     def size(self) -> int:
         return int(self.q**self.n)
 
-    @property
-    def label(self) -> str:
-        return f"rounding with q = {self.q} in {self.n} dimensions"
-
     def elements(self) -> NDArray[np.int16]:
         """All secrets, int16 (q^n, n); refused where a game's table of labels would pass 1 GiB."""
         table = self.size * (2 if self.gadget == "diag" else 3) ** self.n
@@ -182,7 +178,6 @@ class ListedConcepts(ABC):
     """
 
     kind: ClassVar[str] = "listed"
-    label: ClassVar[str] = "a listed class"
     n: int
 
     @abstractmethod

@@ -79,10 +79,8 @@ class Nested(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole("dim", self.dim, 3)
-        whole("size", self.size, 2, self.dim - 1, f"dim is {self.dim}")
+        self._task()  # checked as of a parity
         whole("block", self.block, 1, self.size, f"size is {self.size}")
-        self._task()  # what is left is checked as of a parity
 
     def _task(self) -> Parity:
         heads = self.size * (2 if self.gadget == "dot" else 1)

@@ -84,10 +84,15 @@ def tasks(quick: bool) -> list[Task]:
     for layer in range(layers):
         for k, m in cells:
             population, first, aims = PHASES[k, m]
-            parts.append(_nice("phases", k, m, layer, population, (first, FINEST_TRIED), aims))
-            first = 10 if m < 4 else 11
-            reach = first, first + MOST_HALVINGS
-            parts.append(_nice("every head", k, m, layer, ALL_ROWS, reach, [EVERY_HEAD_AIM]))
+            coarse = 10 if m < 4 else 11
+            for kind, examples, start, last, errors in (
+                ("phases", population, first, FINEST_TRIED, aims),
+                ("every head", ALL_ROWS, coarse, coarse + MOST_HALVINGS, [EVERY_HEAD_AIM]),
+            ):
+                solver = {"kind": kind, "learner": "provable", "oracle": "noisy", "population": examples}
+                solver |= {"first": start, "last": last, "aims": errors}
+                params = {"dim": DIM, "tokens": k, "heads": m}
+                parts.append(Task("nondegenerate", params, solver, {}, layer))
     return parts
 
 
@@ -101,14 +106,6 @@ def _games(d: int, m: int, exponent: float) -> list[Task]:
     params = {"dim": d, "heads": m, "gadget": "diag"}
     solvers = [{"kind": "frontier", "strategy": name, "tolerance": tau} for name in names]
     return [Task("parity", params, solver, {"queries": 2 * size + 64}, 0) for solver in solvers]
-
-
-def _nice(
-    kind: str, k: int, m: int, layer: int, population: int, reach: tuple[int, int], aims: list[float]
-) -> Task:
-    solver = {"kind": kind, "learner": "provable", "oracle": "noisy", "population": population}
-    solver |= {"first": reach[0], "last": reach[1], "aims": aims}
-    return Task("nondegenerate", {"dim": DIM, "tokens": k, "heads": m}, solver, {}, layer)
 
 
 def seconds(task: Task) -> float:
