@@ -14,7 +14,6 @@ from learner.diagonal_network import Rule, centred, entries
 F = np.float32
 # Weights below count as 0: subnormal numbers are slow
 LEAST = F(1e-12)
-ROWS = 64  # informative rows that are computed together, at most
 
 
 @compiled
@@ -59,26 +58,25 @@ def shortened(pulls: Any, active: Any, c: Any, dim: int, bound: Any) -> Any:
 
 
 @compiled
-def backward(signs: Any, y: Any, weights: Any, clip: float, active: Any, pulls: Any, gradient: Any) -> Any:
-    """Write the sum over rows of the gradient of e²/2, e = f - y, by `weights` to `gradient`.
+def backward(signs: Any, y: Any, moved: Any, clip: float, active: Any, pulls: Any, gradient: Any) -> Any:
+    """Write the sum over rows of the gradient of e²/2, e = f - y, by the coordinates `moved` (d + 1, M) to `gradient`.
 
-    Both are pairs: of b and t (d, M), and of c (M,). Rows are signs (n, d) with labels y (n,); `active` (n, M) and
-    `pulls` (n,) are room for h and e.
+    Rows are signs (n, d) with labels y (n,); `active` (n, M) and `pulls` (n,) are room for h and e.
     """
-    inner, c = weights
-    np.dot(signs, inner, active)
+    c = moved[-1]
+    np.dot(signs, moved[:-1], active)
     hyperbolic_tangent(active)
     np.dot(active, c, pulls)
     for e in range(y.size):
         pulls[e] -= y[e]
     if clip > 0:
         shortened(pulls, active, c, signs.shape[1], F(clip))
-    np.dot(pulls, active, gradient[1])
+    np.dot(pulls, active, gradient[-1])
     for e in range(y.size):
         pull, row = pulls[e], active[e]
         for i in range(c.size):
             row[i] = pull * c[i] * (F(1) - row[i] * row[i])
-    np.dot(signs.T, active, gradient[0])
+    np.dot(signs.T, active, gradient[:-1])
 
 
 @compiled
@@ -101,28 +99,19 @@ def train(
     and Adam's means with their `unseen` shares (`update`), is changed in place.
     """
     dim, heads = moved.shape[0] - 1, moved.shape[1]
-    largest = 1
-    for b in range(len(ends) - 1):
-        largest = max(largest, min(ROWS, ends[b + 1] - ends[b]))
-    signs, active, pulls = np.empty((largest, dim), F), np.empty((largest, heads), F), np.empty(largest, F)
-    gradient, more = np.empty_like(moved), np.empty_like(moved)
-    weights = moved[:dim], moved[dim]
-    whole, piece = (gradient[:dim], gradient[dim]), (more[:dim], more[dim])
+    most = np.max(np.diff(ends))
+    signs, active, pulls = np.empty((most, dim), F), np.empty((most, heads), F), np.empty(most, F)
+    gradient = np.empty_like(moved)
     thresholds = moved[0], gradient[0], first[0], second[0]
     outputs = moved[dim], gradient[dim], first[dim], second[dim]
-    size = (dim - 1) * heads
     w, g, mean, square = moved[1:dim], gradient[1:dim], first[1:dim], second[1:dim]
-    inner = w.reshape(size), g.reshape(size), mean.reshape(size), square.reshape(size)
+    inner = w.reshape(w.size), g.reshape(w.size), mean.reshape(w.size), square.reshape(w.size)
     for b in range(len(ends) - 1):
-        if ends[b] == ends[b + 1]:
-            gradient[:] = F(0)
-        for start in range(ends[b], ends[b + 1], ROWS):
-            stop = min(start + ROWS, ends[b + 1])
-            n, out = stop - start, whole if start == ends[b] else piece
-            unpack(words[start:stop], signs[:n])
-            backward(signs[:n], labels[start:stop], weights, rule.clip, active[:n], pulls[:n], out)
-            if start > ends[b]:
-                gradient += more
+        rows, n = slice(ends[b], ends[b + 1]), ends[b + 1] - ends[b]
+        gradient[:] = F(0)
+        if n:
+            unpack(words[rows], signs[:n])
+            backward(signs[:n], labels[rows], moved, rule.clip, active[:n], pulls[:n], gradient)
         if noise.size:
             gradient += F(batch) * noise[b]
         unseen[0] *= rule.beta1
@@ -132,21 +121,6 @@ def train(
             update(pace, 1 / batch, unseen, *part)
         for cut, part in ((0.0, thresholds), (rule.rate * rule.l1, inner), (0.0, outputs)):
             shrink(cut, part[0])
-
-
-@compiled
-def outputs(words: Any, weights: Any, out: Any) -> Any:
-    """Fill `out` (n,) with f of the rows `words` (n, W); `weights` are b and t (d, M), and c (M,)."""
-    inner, c = weights
-    size = min(ROWS, out.size)
-    signs, active = np.empty((size, inner.shape[0]), F), np.empty((size, c.size), F)
-    for start in range(0, out.size, ROWS):
-        stop = min(start + ROWS, out.size)
-        n = stop - start
-        unpack(words[start:stop], signs[:n])
-        np.dot(signs[:n], inner, active[:n])
-        hyperbolic_tangent(active[:n])
-        np.dot(active[:n], c, out[start:stop])
 
 
 class Network:
@@ -163,10 +137,9 @@ class Network:
 
     def outputs(self, words: Any) -> Any:
         """Return f (n,) float32 of rows of bits (n, W)."""
-        out = np.empty(len(words), F)
-        with one_thread():
-            outputs(np.ascontiguousarray(words), (self.moved[:-1], self.moved[-1]), out)
-        return out
+        signs = np.empty((len(words), len(self.moved) - 1), F)
+        unpack(np.ascontiguousarray(words), signs)
+        return np.tanh(signs @ self.moved[:-1]) @ self.moved[-1]
 
     def train(self, words: Any, labels: Any, ends: Any, batch: int, rule: Rule, noise: Any = None) -> None:
         """Make an update a batch of `batch` examples, of which the rows ends[b] .. ends[b + 1] are informative.
