@@ -22,39 +22,6 @@ OF_EXAMPLES = ("batch", "pool", "clip", "noise")  # options without a meaning fo
 SATURATED = 20.0  # tanh of it is 1 in 64 bits
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Informative rows of `count` examples: their bits (r, W), their places among the examples and labels, (r,)."""
-
-    words: Words
-    places: NDArray[np.int64]
-    labels: Array
-    count: int
-
-    def joined(self, after: "Rows") -> "Rows":
-        """Return these examples, then those of `after`."""
-        return Rows(
-            np.concatenate([self.words, after.words]),
-            np.concatenate([self.places, after.places + self.count]),
-            np.concatenate([self.labels, after.labels]),
-            self.count + after.count,
-        )
-
-    def split(self, count: int) -> "tuple[Rows, Rows]":
-        """Return the first `count` examples, and the others."""
-        cut = int(np.searchsorted(self.places, count))
-        first = Rows(self.words[:cut], self.places[:cut], self.labels[:cut], count)
-        return first, Rows(self.words[cut:], self.places[cut:] - count, self.labels[cut:], self.count - count)
-
-    def chosen(self, examples: NDArray[np.int64]) -> "Rows":
-        """Return examples by their numbers, in this order."""
-        row_of = np.full(self.count, -1)
-        row_of[self.places] = np.arange(len(self.labels))
-        rows = row_of[examples]
-        kept = rows[rows >= 0]
-        return Rows(self.words[kept], np.flatnonzero(rows >= 0), self.labels[kept], len(examples))
-
-
 @dataclass(eq=False, repr=False)
 class Diagonal(Learner):
     """Heads with Θ_i = diag(θ_i) and W_i = c_i E_00, online by Adam: hidden parities, from 2,000 examples.
@@ -112,23 +79,21 @@ class Diagonal(Learner):
     noise: float = 0.0
 
     def check_options(self) -> None:
-        """Raise `InputError` for an option out of its range."""
         super().check_options()
         if self.noise and not self.clip:
             raise InputError("noise is measured in clip, the largest norm of a row's gradient: give clip too")
 
-    def _begin(self, dim: int) -> None:
+    def _begin(self, read: InformativeExamples) -> None:
         from learner.kernels_diagonal import Network  # numba is loaded only where it is used
 
         self.check_options()
         seeds = np.random.SeedSequence(self.random_state).spawn(3)
         starts, self._noises, self._orders = map(np.random.default_rng, seeds)
-        self._network = Network(starting(starts, self.heads, dim, self.start, self.output_start))
-        self.n_features_in_, self._offset, self._scale = dim, 0.0, 0.0
+        self._network = Network(starting(starts, self.heads, read.dim, self.start, self.output_start))
+        self.n_features_in_, self._offset, self._scale = read.dim, 0.0, 0.0
         self._gate: float | None = None
         self._informative = self._gradients = self._taken = 0
-        none = np.empty((0, -(-dim // 64)), np.uint64)
-        self._waiting = self._pool = Rows(none, np.empty(0, np.int64), np.empty(0), 0)
+        self._waiting = self._pool = split(read, 0)[0]
         self._order = np.empty(0, np.int64)
 
     def partial_fit(self, X: ArrayLike | InformativeExamples, Y: ArrayLike) -> Self:
@@ -137,19 +102,18 @@ class Diagonal(Learner):
         Raises `InputError` on others, and on labels that are no function of the bits in which tokens differ.
         """
         if isinstance(X, InformativeExamples):
-            part = replace(X, Y=np.asarray(Y, dtype=np.float64))
+            read = replace(X, Y=np.asarray(Y, dtype=np.float64))
         else:
             x = signs(X)
-            part = informative_examples(x, outputs(Y, x))
+            read = informative_examples(x, outputs(Y, x))
         if not hasattr(self, "_network"):
-            self._begin(part.dim)
-        elif part.dim != self.n_features_in_:
-            raise InputError(f"X has {part.dim} features, the examples before had {self.n_features_in_}")
-        self._gate = self._gate if part.gate is None else part.gate
-        read = Rows(part.words, part.positions, part.Y, len(part))
-        self._waiting = self._waiting.joined(read if self.pool is None else self._pooled(read, self.pool))
-        self._informative = len(self._pool.labels) if self.pool else self._informative + len(read.labels)
-        if self._scale or len(self._waiting.labels) >= FIRST:
+            self._begin(read)
+        elif read.dim != self.n_features_in_:
+            raise InputError(f"X has {read.dim} features, the examples before had {self.n_features_in_}")
+        self._gate = self._gate if read.gate is None else read.gate
+        self._waiting = joined(self._waiting, self._pooled(read, self.pool) if self.pool else read)
+        self._informative = len(self._pool.Y) if self.pool else self._informative + len(read.Y)
+        if self._scale or len(self._waiting.Y) >= FIRST:
             self._train()
         return self
 
@@ -167,12 +131,13 @@ class Diagonal(Learner):
         first = starting(np.random.default_rng(starts), self.heads, dim, self.start, self.output_start)
         return descend(correlations, first, self._rule())
 
-    def open_values(self, rows: InformativeExamples) -> NDArray[np.float32]:
-        """Return what `predict` says of the labels (r,) of informative rows, in float32 and many times as fast."""
+    def open_values(self, words: Words) -> Array:
+        """Return what `predict` says of the labels (r,) of informative rows (r, W): 0 before the first step."""
         check_is_fitted(self, "_network")
         if not self._scale:
-            return np.zeros(len(rows.words), np.float32)
-        return np.asarray(self._network.outputs(rows.words) / self._scale + self._offset, dtype=np.float32)
+            return np.zeros(len(words))
+        bits = unpack_bits(words, self.n_features_in_).astype(np.float64)
+        return np.asarray(forward(self.weights_.astype(np.float64), bits) / self._scale + self._offset)
 
     def layer(self) -> MultiHeadAttention:
         """Return the layer: M heads, and two saturated ones, W = a E_00, for the public A and the gate's value C.
@@ -231,9 +196,8 @@ class Diagonal(Learner):
         x = signs(x)
         (_, words, positions), out = open_pairs(pack(x)), np.zeros(x.shape)
         if self._scale:
-            bits = unpack_bits(words, x.shape[2]).astype(np.float64)
             value = np.full(len(x), self._gate or 0.0)
-            value[positions] = self._offset + forward(self.weights_.astype(np.float64), bits) / self._scale
+            value[positions] = self.open_values(words)
             out[:, :, 0] = x[:, :, 0] * value[:, None]
         return out
 
@@ -253,10 +217,10 @@ class Diagonal(Learner):
         if not count:
             return
         if not self._scale:
-            self._offset, self._scale = _standard(self._waiting.labels[:FIRST])
-        part, self._waiting = self._waiting.split(count)
-        ends = np.searchsorted(part.places, np.arange(0, count + 1, batch))
-        labels = (part.labels - self._offset) * self._scale
+            self._offset, self._scale = _standard(self._waiting.Y[:FIRST])
+        part, self._waiting = split(self._waiting, count)
+        ends = np.searchsorted(part.positions, np.arange(0, count + 1, batch))
+        labels = (part.Y - self._offset) * self._scale
         noise = None
         if self.noise:
             shape = len(ends) - 1, self.n_features_in_ + 1, self.heads
@@ -266,14 +230,40 @@ class Diagonal(Learner):
         self._gradients += len(labels)
         self._taken += count
 
-    def _pooled(self, read: Rows, size: int) -> Rows:
+    def _pooled(self, read: InformativeExamples, size: int) -> InformativeExamples:
         """Return what is read, or, once the pool is full, pooled examples in its place, reshuffled every pass."""
-        new, rest = read.split(min(read.count, size - self._pool.count))
-        self._pool = self._pool.joined(new)
+        new, rest = split(read, min(read.count, size - self._pool.count))
+        self._pool = joined(self._pool, new)
         while len(self._order) < rest.count:
             self._order = np.concatenate([self._order, self._orders.permutation(size)])
         again, self._order = np.split(self._order, [rest.count])
-        return new.joined(self._pool.chosen(again))
+        row_of = np.full(self._pool.count, -1)
+        row_of[self._pool.positions] = np.arange(len(self._pool.Y))
+        places = np.flatnonzero(row_of[again] >= 0)
+        rows = row_of[again[places]]
+        pooled = replace(rest, words=self._pool.words[rows], positions=places, Y=self._pool.Y[rows])
+        return joined(new, pooled)
+
+
+def joined(first: InformativeExamples, after: InformativeExamples) -> InformativeExamples:
+    """Return the examples `first`, then those of `after`."""
+    return replace(
+        first,
+        words=np.concatenate([first.words, after.words]),
+        positions=np.concatenate([first.positions, after.positions + first.count]),
+        Y=np.concatenate([first.Y, after.Y]),
+        count=first.count + after.count,
+    )
+
+
+def split(rows: InformativeExamples, count: int) -> tuple[InformativeExamples, InformativeExamples]:
+    """Return the first `count` examples, and the others."""
+    cut = int(np.searchsorted(rows.positions, count))
+    places, left = rows.positions, rows.count - count
+    first = replace(rows, words=rows.words[:cut], positions=places[:cut], Y=rows.Y[:cut], count=count)
+    return first, replace(
+        rows, words=rows.words[cut:], positions=places[cut:] - count, Y=rows.Y[cut:], count=left
+    )
 
 
 def _standard(values: Array) -> tuple[float, float]:

@@ -135,12 +135,6 @@ class Network:
         """Return θ and c as (d + 1, M) float32."""
         return entries(self.moved)
 
-    def outputs(self, words: Any) -> Any:
-        """Return f (n,) float32 of rows of bits (n, W)."""
-        signs = np.empty((len(words), len(self.moved) - 1), F)
-        unpack(np.ascontiguousarray(words), signs)
-        return np.tanh(signs @ self.moved[:-1]) @ self.moved[-1]
-
     def train(self, words: Any, labels: Any, ends: Any, batch: int, rule: Rule, noise: Any = None) -> None:
         """Make an update a batch of `batch` examples, of which the rows ends[b] .. ends[b + 1] are informative.
 

@@ -102,7 +102,7 @@ def learned(task: Task, root: int) -> Outcome:
             part = with_coins(part, signs, spent) if coins else part
             student.partial_fit(part.X, part.Y)
             spent += len(part)
-        error = float(np.mean((student.open_values(judged.X) - judged.Y) ** 2)) / variance
+        error = float(np.mean((student.open_values(judged.words) - judged.Y) ** 2)) / variance
         if support is not None and not seen and held(student.weights_, support):
             seen = spent
         if not error > SOLVED:
