@@ -11,7 +11,7 @@ from hardness import registry
 from hardness.errors import InputError
 from hardness.evaluation.learning import check
 from learner.diagonal import Diagonal
-from learner.direct import Adam, Direct, JointLBFGS
+from learner.direct import Direct
 from learner.linear import LinearAttention
 from learner.provable.pipeline import Provable
 from learner.regression import LowDegree, RandomFeatureAttention, RandomFeatureMLP
@@ -40,46 +40,32 @@ def test_our_own_learners_pass_the_check(name):
     assert [each for each in check(name) if not each.ok] == []
 
 
-OPTIONS = [
-    *((Direct(heads=heads), "heads must be an integer") for heads in (0, 1.5, "two")),
-    *(
-        (learner, "must be an integer >= ")
-        for learner in (Direct(starts=0), JointLBFGS(starts=0), Direct(spare=-1))
-    ),
-    (Provable(heads="many"), "heads must be an integer >= 1"),
-    (Diagonal(rate=0), "rate must be a number"),
-    (Diagonal(noise=1.0), "give clip"),
-    (Diagonal(beta1=1.0), "beta1 must be a number"),
-    (Student(batch=0), "batch"),
-    (Student(rate=0.0), "rate"),
-    (Student(l1="much"), "l1"),
-    (LinearAttention(query=2), "query must be"),
-    (LowDegree(-1), "degree must be"),
-    (RandomFeatureAttention(keys="other"), "keys must be one of all, others"),
-    (RandomFeatureMLP(10**9), "neurons needs about"),
-    (RandomFeatureAttention(0), "n_heads must be"),
-    (RandomFeatureMLP(0), "width must be"),
-    (RandomFeatureMLP(alpha=-1.0), "alpha must be"),
-]
-
-
 def bad_input():
     """Learners, what they say, and the examples that they are given."""
     X, Y = examples(teacher(2, 14, 0), 400, 2, 0)
-    yield from ((learner, words, X, Y) for learner, words in OPTIONS)
-    for kind in (Provable, Direct, JointLBFGS, Adam):
-        yield kind(heads=2), "Y must be finite", X, Y / 0.0
-        yield kind(heads=2), "X must have shape", X.reshape(-1, 14), Y
-        yield kind(heads=2), "must have the shape of X", X, Y[:-1]
-        yield kind(heads=2), "X must have shape", X[:0], Y[:0]
-        yield kind(heads=2), "numeric", "tokens", Y
-        yield kind(heads=2), "nothing to attend to", X[:, :1], Y[:, :1]
-        yield kind(heads=2), "too few", X[:12], Y[:12]
+    for learner, words in (
+        *((Direct(heads=heads), "heads must be an integer") for heads in (0, 1.5, "two")),
+        (Provable(heads="many"), "heads must be an integer >= 1"),
+        (Diagonal(noise=1.0), "give clip"),
+        (Diagonal(beta1=1.0), "beta1 must be a number"),
+        (Student(l1="much"), "l1"),
+        (LinearAttention(query=2), "query must be"),
+        (RandomFeatureAttention(keys="other"), "keys must be one of all, others"),
+        (RandomFeatureMLP(10**9), "neurons needs about"),
+        (RandomFeatureMLP(alpha=-1.0), "alpha must be"),
+    ):
+        yield learner, words, X, Y
+    yield Direct(), "Y must be finite", X, Y / 0.0
+    yield Direct(), "X must have shape", X.reshape(-1, 14), Y
+    yield Direct(), "must have the shape of X", X, Y[:-1]
+    yield Direct(), "X must have shape", X[:0], Y[:0]
+    yield Direct(), "numeric", "tokens", Y
+    yield Direct(), "nothing to attend to", X[:, :1], Y[:, :1]
+    yield Direct(), "too few", X[:12], Y[:12]
     yield Provable(heads=1), "at least 16", *examples(teacher(1, 4, 0), 400, 2, 0)
     yield Provable(heads=1), "must not exceed", *examples(teacher(1, 4, 0), 400, 5, 0)
     yield LowDegree(2), "only", 2 * X, X
     yield RandomFeatureAttention(), "too few", X[:9], X[:9]
-    yield RandomFeatureAttention(), "NaN", X * np.nan, X
     wide = np.ones((2**14, 2, 8))
     yield LinearAttention(alpha=1e-7), r"needs about 17\.2 GB", wide, wide
 

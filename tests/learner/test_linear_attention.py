@@ -90,24 +90,6 @@ def test_recovery_switches_on_at_full_rank():
         assert model.certify(fresh).all() == recovered
 
 
-def test_layers_that_fit_nearly_as_well_agree_as_lemma_a7_says():
-    """baselines B.4: |F(Z) − F'(Z)|² <= (4ε/λ_min) |H(Z)|², and not by far."""
-    rng = np.random.default_rng(0)
-    H, fresh = (features(rng.normal(size=(n, k, 3))) for n, k in ((300, 4), (200, 7)))
-    p, values, tight = rng.normal(size=(2, feature_count(3))), certificate(H), 0.0
-    for scale in (1e-3, 1.0):
-        # The worst direction: the eigenvector of the least eigenvalue.
-        apart = scale * np.linalg.svd(H)[2][-1] * np.ones_like(p)
-        error = np.mean(np.sum((H @ apart.T / 2) ** 2, axis=1))  # labels midway: both are this far from them
-        gap, bound = (
-            np.sum((fresh @ apart.T) ** 2, axis=1),
-            4 * error / values.lam_min * np.sum(fresh**2, axis=1),
-        )
-        assert (gap <= bound * (1 + 1e-9)).all()
-        tight = max(tight, float((gap / bound).max()))
-    assert tight > 0.1
-
-
 def test_parameters_agree_between_primal_and_dual():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(30, 4, 5)), rng.normal(size=(30, 2))
