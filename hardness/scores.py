@@ -38,9 +38,8 @@ class Criterion:
     def met(self, scores: Mapping[str, float | None]) -> bool:
         """Whether the scores meet it; a score that there is not, meets nothing."""
         value = scores.get(self.score)
-        if value is None:
-            return False
-        return value >= self.threshold if self.score in HIGH else value <= self.threshold
+        sign = 1 if self.score in HIGH else -1
+        return value is not None and sign * value >= sign * self.threshold
 
 
 SIGNS = Criterion("sign_accuracy", 0.99)  # of structured families: the secret is as good as known
@@ -82,9 +81,8 @@ def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: floa
 
 def exact(scores: Mapping[str, float | None]) -> bool | None:
     """Say whether labels are reproduced: relative error at most 1e-6, or every sign right; None if not finite."""
-    if scores.get("relative_error") is None:
-        return None
-    return EXACT.met(scores) or scores.get("sign_accuracy") == 1.0
+    known = scores.get("relative_error") is not None
+    return EXACT.met(scores) or scores.get("sign_accuracy") == 1.0 if known else None
 
 
 @dataclass(frozen=True)

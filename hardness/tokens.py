@@ -98,12 +98,6 @@ def compiled_pays(words: int) -> bool:
     return "numba" in sys.modules or words > 1 << 25
 
 
-def load_compiled(words: int) -> None:
-    """Load the compiled loops once before many portions, where they pay for `words` words of all of them together."""
-    if compiled_pays(words):
-        import hardness.kernels.bits  # noqa: F401
-
-
 @lru_cache
 def philox_key(seed: int, *path: int) -> Words:
     """The Philox key (2,) of the descendant `path` of a seed, as numpy spawns them: the stream is numpy's own."""

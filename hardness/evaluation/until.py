@@ -3,13 +3,12 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from hardness.errors import TrialEnded
 from hardness.examples import Examples
 from hardness.instance import Instance
 from hardness.scores import Criterion, Judged, Scores, scores
-from hardness.tokens import load_compiled
 
 PORTION = 1 << 14  # examples handed over at a time
 # An online learner is judged after this many examples, then this much later each time
@@ -19,6 +18,8 @@ LEAST = 256  # examples with which a learner begins that fits once
 GAVE_UP = ("refused", "budget", "wrong")  # what a solver may say of too few examples
 Labelled = Callable[[int, int], Examples]  # examples start..start + count - 1 of a stream
 Opened = Callable[[], AbstractContextManager[Any]]  # opens a solver (`hardness.evaluation.worker.opened`)
+# A learner from its start to its end: the sizes at which it is judged, and the multiply-adds of all its lives by then.
+Life = Mapping[int, float | None]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,6 @@ def evaluations(
     read = 0
     with opened() as solver:
         for end in ends:
-            load_compiled((end - read) * judged.X.shape[1])
             step = PORTION if streamed else end
             for start in range(read, end, step):
                 part = examples(start, min(step, end - start))
@@ -78,32 +78,21 @@ def evaluations(
             yield Evaluation(end, scores(judged, predicted), solver.work(), spent, report)
 
 
-class Life(NamedTuple):
-    """A learner from its start to its end: its examples, and the sizes at which it is judged.
-
-    `spent` gives for each size the distinct examples seen so far, and the multiply-adds of all its lives if it counts.
-    """
-
-    examples: Labelled
-    spent: Mapping[int, tuple[int, float | None]]
-
-
-def at_sizes(given: Labelled, ends: Iterable[int], streamed: bool) -> list[Life]:
+def at_sizes(ends: Iterable[int], streamed: bool) -> list[Life]:
     """Return the lives of a solver of which examples alone are counted: one if `streamed`, else one a size."""
-    spent: dict[int, tuple[int, float | None]] = {end: (end, None) for end in ends}
-    return [Life(given, spent)] if streamed else [Life(given, {end: spent[end]}) for end in spent]
+    return [dict.fromkeys(ends)] if streamed else [{end: None} for end in ends]
 
 
-def lives(learner: Any, instance: Instance, given: Labelled, cap: int, work: float) -> Iterator[Life]:
-    """Yield all that a learner is handed of `given`, until more would exceed `cap` distinct examples, or `work`.
+def lives(learner: Any, instance: Instance, cap: int, work: float) -> Iterator[Life]:
+    """Yield the lives of a learner, until the next would exceed `cap` examples, or `work` multiply-adds.
 
-    One with `partial_fit` sees each example once. Another is fitted anew on twice as many each time, each time on those
-    of the last and more, and pays multiply-adds for all of its lives.
+    One with `partial_fit` has one. Another is fitted anew on twice as many examples each time, and pays for all its
+    lives.
     """
     if hasattr(learner, "partial_fit"):
         each = multiply_adds(instance, learner, 1)
         ends = sizes(min(cap, int(work / each)) if each else cap, FIRST, SPACING)
-        yield Life(given, {n: (n, multiply_adds(instance, learner, n)) for n in ends})
+        yield {end: multiply_adds(instance, learner, end) for end in ends}
         return
     count, spent = LEAST, 0.0
     while count <= cap:
@@ -112,7 +101,7 @@ def lives(learner: Any, instance: Instance, given: Labelled, cap: int, work: flo
         # Before the life, not after: one that would exceed the budget half-way is not begun, and counts for nothing.
         if spent > work:
             return
-        yield Life(given, {count: (count, None if more is None else spent)})
+        yield {count: None if more is None else spent}
         count *= 2
 
 
@@ -120,7 +109,7 @@ def lives(learner: Any, instance: Instance, given: Labelled, cap: int, work: flo
 class Ending:
     """How learning ended: what was spent by the last evaluation, that one, and what ended it, if not a budget.
 
-    `asked` is the number of examples that the last life has for a learner that fits once.
+    `distinct` counts the examples that it had, `asked` those of the last life, judged after or not.
     """
 
     distinct: int = 0
@@ -134,6 +123,7 @@ class Ending:
 
 def until_solved(
     opened: Opened,
+    given: Labelled,
     lives: Iterable[Life],
     streamed: bool,
     judged: Judged,
@@ -147,9 +137,9 @@ def until_solved(
     """
     ending = Ending()
     for life in lives:
-        ending.asked, before = max(life.spent, default=0), ending.reference_seconds
+        ending.asked, before = max(life, default=0), ending.reference_seconds
         try:
-            with closing(evaluations(opened, streamed, life.examples, judged, life.spent)) as tried:
+            with closing(evaluations(opened, streamed, given, judged, life)) as tried:
                 for point in tried:
                     ending.reference_seconds = before + point.reference_seconds
                     if point.report.get("status") == "refused":
@@ -160,7 +150,7 @@ def until_solved(
                         )
                         return ending
                     ending.last, ending.error = point, None
-                    ending.distinct, ending.multiply_adds = life.spent[point.examples]
+                    ending.distinct, ending.multiply_adds = point.examples, life[point.examples]
                     if point.scores["explained"] is None:
                         ending.error = TrialEnded("wrong", "predictions are not finite")
                         return ending

@@ -27,11 +27,9 @@ from hardness.tokens import (
     CHUNK,
     TokenStream,
     gaussian,
-    load_compiled,
     philox_key,
     uniform,
     unpack,
-    words_per_token,
 )
 
 FORMAT = "attention-hardness instance"
@@ -179,7 +177,6 @@ class Instance:
         """Yield the same examples in chunks of bounded memory; `InputError` for Gaussian ones, as files hold signs."""
         if self.family.inputs == "gaussian":
             raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
-        load_compiled(count * self.family.tokens * words_per_token(self.family.dim))
         for start in range(0, count, CHUNK):
             yield self.examples(min(CHUNK, count - start), seed, start)
 

@@ -20,7 +20,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     temporary = _beside(path)  # named before it is made, so that a signal between the two leaves nothing
     try:
-        refuse_other_than_file(path)
+        if path.exists() and not path.is_file():
+            raise InputError(f"cannot write {path}: it exists and is not a regular file; name another --out")
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.touch(exist_ok=False)
         yield temporary
@@ -30,12 +31,6 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # on a read-only medium there is nothing to remove
             temporary.unlink(missing_ok=True)
-
-
-def refuse_other_than_file(path: Path) -> None:
-    """Raise `InputError` where `path` is a folder or a device: a command that computes for long asks this first."""
-    if path.exists() and not path.is_file():
-        raise InputError(f"cannot write {path}: it exists and is not a regular file; name another --out")
 
 
 @contextmanager

@@ -72,8 +72,7 @@ def online(task: Task, root: int, guard: float) -> Outcome:
         )
     ends = sizes(int(task.budget["samples"]), CHECK, SPACING)
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
-    lives = at_sizes(stream(instance, sampling), ends, streamed=True)
-    ending = until_solved(opened, lives, True, judged, ACCURATE)
+    ending = until_solved(opened, stream(instance, sampling), at_sizes(ends, True), True, judged, ACCURATE)
     if ending.error is not None:
         return replace(outcome_of(ending.error, guard), cost=ending.distinct)
     last = ending.last.scores[ACCURATE.score] if ending.last else 0.0
@@ -95,9 +94,9 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
     sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))
     rule, spacing = EXPLAINED, STREAMED if streamed else FITTED
     ends = sizes(int(task.budget["samples"]), FIRST, spacing)
-    lives = at_sizes(stream(instance, sampling), ends, streamed)
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
-    ending = until_solved(opened, lives, streamed, judged, rule)
+    lives = at_sizes(ends, streamed)
+    ending = until_solved(opened, stream(instance, sampling), lives, streamed, judged, rule)
     if ending.error is not None:
         return _gave_up(ending, streamed, guard)
     scores = ending.last.scores if ending.last else {}

@@ -117,7 +117,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
     >>> params = {"instance": "parity-s2-d8-0", "digest": f"sha256:{suite.entry('parity-s2-d8-0').digest[:16]}"}
     >>> never = {"kind": "learner", "learner": "low-degree"}
-    >>> outcome = trial(Task("parity", params, never, {"samples": 2000, "work": 1e9}, 0), root=0, guard=60.0)
+    >>> outcome = trial(Task("parity", params, never, {"samples": 2000, "work": 1e12}, 0), root=0, guard=60.0)
     >>> outcome.status, outcome.cost, outcome.detail["limit"], outcome.detail["criterion"]
     ('budget', 1024, 'examples', 'open_error <= 0.1')
     """
@@ -135,9 +135,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     if task.solver["kind"] == "learner":
         made, work = make(solver, 0), float(task.budget["work"])
         counted = multiply_adds(instance, made, most) is not None
-        attempts = lives(made, instance, given, most, work)
+        attempts = lives(made, instance, most, work)
         allowance = float("inf") if counted else work / MULTIPLY_ADDS
-        ending = until_solved(opened, attempts, solver.streamed, judged, rule, allowance)
+        ending = until_solved(opened, given, attempts, solver.streamed, judged, rule, allowance)
         return _learned(ending, rule, counted, most, solver.streamed, guard)
     try:
         (point,) = evaluations(opened, False, given, judged, [most])
