@@ -71,16 +71,6 @@ def test_the_jacobian_and_its_lipschitz_bound() -> None:
         assert change <= certificate.lipschitz_bound(X, layer)
 
 
-def test_patterns_are_read_exactly_where_the_projections_are_known() -> None:
-    layer = teacher(3, 8, 5)
-    X, Y = examples(layer, 50, 3, 0)
-    read = heads.read(X.astype(float), Y, layer.w, np.zeros((8, 8)))
-    patterns = layer.patterns(X)[..., :-1].transpose(0, 2, 1, 3)
-    rows = read.kept
-    np.testing.assert_allclose(read.weights[rows], patterns[rows], atol=1e-8)
-    assert 0.7 < rows.mean() < 0.9
-
-
 def test_a_refusal_returns_a_layer_and_names_the_condition() -> None:
     instance = near_parity(8, 2, 0.2, 0)
     data = instance.examples(20_000, 0)

@@ -64,17 +64,6 @@ def test_ranks_on_signs(d, rank, both):
     assert certificate(features(signs(3 * feature_count(d), d, np.random.default_rng(1), k=5))).rank == rank
 
 
-@pytest.mark.parametrize(("d", "single"), [(4, 20), (6, 56), (8, 120)])
-def test_ranks_on_real_tokens(d, single):
-    rng = np.random.default_rng(0)
-    n = 3 * feature_count(d)
-    full = certificate(features(rng.normal(size=(n, 2, d))))
-    assert full.identifiable
-    assert full.lam_min > 0.05
-    assert certificate(features(rng.normal(size=(n, 1, d)))).rank == single
-    assert certificate(features(rng.choice([-1.0, 0.0, 1.0], size=(n, 2, d)))).identifiable
-
-
 def test_recovery_switches_on_at_full_rank():
     rng = np.random.default_rng(0)
     V, Q = rng.normal(size=(1, 1, 8)), rng.normal(size=(1, 8, 8))

@@ -13,23 +13,11 @@ from learner.studies.linear_attention import (
     STUDY,
     automata_of,
     execute,
-    prefixes,
     random_automata,
     span_rank,
     steps,
     tokens,
 )
-
-
-def test_padded_prefixes_are_the_sequences_they_begin() -> None:
-    X = prefixes(130, 3, np.random.default_rng(0))
-    assert X.shape == (130, 100, 3)
-    V, Q = np.random.default_rng(1).normal(size=(2, 2, 3)), np.random.default_rng(2).normal(size=(2, 3, 3))
-    whole = X[99]
-    for t in (0, 1, 41, 99):
-        assert np.allclose(attention(V, Q, X[t : t + 1]), attention(V, Q, whole[None, : t + 1]))
-    assert not np.allclose(X[129, -1], whole[29])  # the second sequence is another one
-    assert certificate(features(prefixes(200, 4, np.random.default_rng(3)))).rank == 40
 
 
 def test_below_the_features_nothing_is_exact_and_beyond_everything() -> None:

@@ -34,22 +34,6 @@ def net_error(report: FitReport) -> float:
     return float(phase(report, "net").diagnostics["relative_error"])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("m", "d", "count", "bound"), [(2, 8, 20_000, 4e-3), (3, 16, 100_000, 3e-2), (4, 16, 200_000, 6e-2)]
-)
-def test_the_specified_accuracy(m: int, d: int, count: int, bound: float) -> None:
-    """Learner 4: before the polish in two of three fresh seeds, 1e-11 after it."""
-    reports = [fit(teacher(m, d, 20 + s), count, 2, s) for s in range(3)]
-    assert sum(r.status == "solved" and net_error(r) <= bound for r in reports) >= 2
-    for r in reports:
-        assert r.relative_error <= 1e-11
-        assert [p.name for p in r.phases][-3:] == ["every head", "polish", "random-start control"]
-        ends = [p.diagnostics["relative_error"] for p in r.phases[-3:]]
-        assert ends == [r.certified_error, r.polished_error, r.random_start_error]
-        assert m > 2 or (r.certified and phase(r, "span").diagnostics["gap"] > 5)
-
-
 PARITIES = [Parity(dim=m + 2 if m > 6 else 8, heads=m) for m in (2, 3, 4, 7, 12)]
 ROUNDINGS = [
     Rounding(dim=13, modulus=5, levels=2, gadget=g, heads=m) for m in (2, 5) for g in ("diag", "dot")

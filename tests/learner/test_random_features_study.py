@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from learner.studies.random_features import DIM, STUDY, TARGETS, linear_error, sphere, target
-
-
-def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions_others() -> None:
-    tasks = STUDY.tasks(False)
-    assert len({task.identity for task in tasks}) == len(tasks) > 0
-    seeds = {(t.params["dim"], t.repetition, t.shared().seed(0, "examples")) for t in tasks}
-    assert len(seeds) == len({(dim, repetition) for dim, repetition, _ in seeds}) > 1
+from learner.studies.random_features import DIM, TARGETS, linear_error, sphere, target
 
 
 def test_the_error_of_the_best_linear_function_is_that_of_least_squares_on_many_examples() -> None:

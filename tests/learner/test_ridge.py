@@ -4,13 +4,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from hardness.attacks.cost import monomials
-from hardness.families.parity import Parity
-from hardness.instance import Instance
-from learner.regression import LowDegree, RandomFeatureAttention, krawtchouk_sums
+from learner.regression import LowDegree, RandomFeatureAttention
 
 
 @pytest.mark.parametrize("keys", ["all", "others"])
@@ -58,16 +53,6 @@ def table_of(X, degree):
     return np.stack([np.prod(flat[:, c], axis=1) for c in sets], axis=1)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 4), st.integers(0, 9), st.integers(0, 2**32))
-def test_kernel_is_the_sum_of_monomials(d, degree, seed):
-    X = np.random.default_rng(seed).choice([-1.0, 1.0], size=(9, 2, d))
-    H = table_of(X, min(degree, 2 * d))
-    assert H.shape[1] == monomials(2 * d, degree)
-    distance = (H[:, :1] * 0 + np.sum(X[:, None] != X[None], axis=(2, 3))).astype(int)
-    assert np.array_equal(krawtchouk_sums(2 * d, degree)[distance], H @ H.T)
-
-
 @pytest.mark.parametrize(("n", "alpha"), [(150, 1e-2), (40, 1e-3), (400, 1e-5)])
 def test_it_is_ridge_regression_on_monomials(n, alpha):
     rng = np.random.default_rng(n)
@@ -78,16 +63,3 @@ def test_it_is_ridge_regression_on_monomials(n, alpha):
     wanted = new @ np.linalg.solve(H.T @ H + alpha * H.shape[1] * np.eye(H.shape[1]), H.T @ right)
     predicted = LowDegree(3, alpha=alpha, random_state=0).fit(X, Y).predict(fresh)
     assert np.abs(predicted.reshape(50, -1) - wanted).max() < 1e-6 * max(1, np.abs(wanted).max())
-
-
-def test_degree_of_a_parity_is_what_it_costs():
-    instance = Instance.generate(Parity(dim=6, heads=2, gadget="dot"), seed=2)
-    train, fresh = instance.examples(800, 1), instance.examples(500, 2)
-    assert [monomials(2 * d, 3) for d in (6, 8, 10, 12)] == [299, 697, 1351, 2325]
-    assert [monomials(16, degree) for degree in (3, 5, 7)] == [697, 6885, 26_333]
-    learned = {D: LowDegree(D, alpha=1e-9, random_state=0).fit(train.X, train.Y) for D in (2, 3)}
-    offset = LowDegree(1, alpha=1e-9, random_state=0).fit(train.X, train.Y).score(fresh.X, fresh.Y)
-    assert learned[3].score(fresh.X, fresh.Y) > 1 - 1e-10
-    assert learned[3].report_.status == "solved"
-    # Everything but the parity itself is linear; degree 2 adds nothing but variance.
-    assert learned[2].score(fresh.X, fresh.Y) < offset + 0.01
