@@ -31,6 +31,7 @@ from hardness.gadgets.modular import preimages
 from hardness.kernels import bkw as kernels_bkw
 
 KNOWN = 60_000  # rows that the finish regresses on, at most
+TRIES = 3  # plans, each for a signal twice as strong: few rows depend on one another
 STREAMED = 70_000  # rows of a stream for the finish and the test
 DRAWN = 2**18  # the examples that these are among
 KEPT = 2**20  # rows of each stage that the way back uses
@@ -122,20 +123,25 @@ def _attack(
         return Recovery.refused(f"{available} informative rows; more than {2 * n + 64} are needed")
     held = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
     level, bias = int((known.a < 0).any()), bias_of(known.q, known.p, known.noise)
-    chosen = plan(n, bias, level, inf if available == inf else min(log2(available), held), held)
-    if chosen is None:
+    at_hand = inf if available == inf else min(log2(available), held)
+    rng, solution, detail, rows_used = np.random.default_rng(seed), None, dict[str, Any](), 0
+    for attempt in range(TRIES):
+        chosen = plan(n, bias, level, at_hand, held, margin=2.0**attempt)
+        if chosen is None or solution is not None:
+            break
+        progress(f"plan: {chosen}")
+        detail.setdefault("predicted_seconds", round(chosen.seconds, 1))
+        detail |= {"plan": str(chosen), "steps": len(chosen.blocks), "vanish": chosen.vanish}
+        detail["log2_rows"] = round(max(chosen.rows), 1)
+        first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
+        solution = angles(Phased.of(first, level, n - chosen.vanish), chosen, rng, progress)
+        del first  # a gigabyte or two, and the way back reads rows again
+        if solution is not None and chosen.vanish:
+            solution = back(Phased.of(rows(KEPT, 0)[0], level, n), bias, solution, rng)
+    if not detail:
         return Recovery.refused(
             f"out of reach: no plan for 2^{log2(available):.1f} informative rows, 2^{held:.0f} of them held at a time"
         )
-    progress(f"plan: {chosen}")
-    rng = np.random.default_rng(seed)
-    detail: dict[str, Any] = {"predicted_seconds": round(chosen.seconds, 1), "plan": str(chosen)}
-    detail |= {"steps": len(chosen.blocks), "vanish": chosen.vanish, "log2_rows": round(max(chosen.rows), 1)}
-    first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
-    solution = angles(Phased.of(first, level, n - chosen.vanish), chosen, rng, progress)
-    del first  # a gigabyte or two, and the way back reads rows again
-    if solution is not None and chosen.vanish:
-        solution = back(Phased.of(rows(KEPT, 0)[0], level, n), bias, solution, rng)
     if solution is None:
         reason = {"reason": "no peak of the grid stood out"}
         return Recovery("budget", None, rows_used, detail=detail | reason)

@@ -131,17 +131,19 @@ def log2_seconds(n: int, rows: Sequence[Number], blocks: Sequence[Number], g: Nu
     return reduce(np.logaddexp2, parts)
 
 
-def plan(n: int, bias: float, level: int, available: float, held: float = LOG2_ROWS_HELD) -> Plan | None:
+def plan(
+    n: int, bias: float, level: int, available: float, held: float = LOG2_ROWS_HELD, margin: float = 1.0
+) -> Plan | None:
     """Return the cheapest plan for n coordinates of `level` from 2^`available` rows, at most 2^`held` held at a time.
 
-    None if no number of steps leaves signal enough. With `available` infinite rows come from a stream: those that
-    vanish on b coordinates, one of 2^b, leave n - b, at the price of 2^b draws and of no bias, where a difference would
-    square it. A file's rows are too few to be passed over.
+    None if no number of steps leaves a signal `margin` times as strong as is needed of independent rows. With
+    `available` infinite rows come from a stream: those that vanish on b coordinates, one of 2^b, leave n - b, at the
+    price of 2^b draws and of no bias, where a difference would square it. A file's rows are too few to be passed over.
     """
     cheapest: Plan | None = None
     stream = available == inf
     for b in range(min(MOST_VANISH, n - 1) + 1 if stream else 1):
-        rest = _all_rows(n - b, bias, level, available, held)
+        rest = _all_rows(n - b, bias, level, available, held, margin)
         if rest is None:
             continue
         drawing = 2 ** (rest.rows[0] + 1 + b) * EXAMPLE_SECONDS if stream else 0.0
@@ -150,11 +152,11 @@ def plan(n: int, bias: float, level: int, available: float, held: float = LOG2_R
     return cheapest
 
 
-def _all_rows(n: int, bias: float, level: int, available: float, held: float) -> Plan | None:
+def _all_rows(n: int, bias: float, level: int, available: float, held: float, margin: float) -> Plan | None:
     """Return the cheapest plan of any number of steps from all rows: more of them cancel more, a step squares bias."""
     cheapest: Plan | None = None
     for steps in range(STEPS + 1):
-        fewest = 2 * log2(SIGNAL / bias ** (2**steps) / sqrt(2))
+        fewest = 2 * log2(margin * SIGNAL / bias ** (2**steps) / sqrt(2))
         for fifths in range(ceil(5 * max(fewest, 12.0)), int(5 * held) + 1):
             top = fifths / 5
             if cheapest is not None and 2**top * PER_ROW > cheapest.seconds:
@@ -164,7 +166,7 @@ def _all_rows(n: int, bias: float, level: int, available: float, held: float) ->
                 g = int(min(2 ** (LOG2_CELLS / left) + 1e-9, FINEST))
                 signal = log_signal(bias, steps, rows[-1])
                 score = log_score(signal, steps + level, left, max(g, 2))
-                if g < 3 or signal < log(SIGNAL) or score < log(SCORE):
+                if g < 3 or signal < log(margin * SIGNAL) or score < log(margin * SCORE):
                     continue
                 seconds = float(2 ** log2_seconds(n, rows, blocks, g))
                 if cheapest is None or seconds < cheapest.seconds:
