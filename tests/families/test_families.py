@@ -1,7 +1,6 @@
 """Families: what they refuse, how they draw, what noise and bias do, and how their concepts are counted."""
 
 import hashlib
-import tracemalloc
 from dataclasses import replace
 from itertools import combinations
 from math import comb
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.families.controls import Nested, Tent
-from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.gadgets import modular
@@ -32,17 +30,14 @@ from hardness.tokens import TokenStream, unpack
         (lambda: Parity(8, 2, "sum"), "diag or dot or sharp or wide"),
         (lambda: Parity(8, 3, "sharp", bits=6), "from 1 to 5"),
         (lambda: Parity(8, 3, bits=3), "absent for diag"),
-        (lambda: Parity(8, 3, "sharp", sharpness=3), "drop sharpness"),
         (lambda: Parity(8, 2, flip=0.5), "flip"),
         (lambda: Nested(8, size=4, block=5), "block"),
         (lambda: Tent(8, 2), "two are a parity's"),
         (lambda: Rounding(8, 5, 6), "levels"),
         (lambda: Rounding(8, 5, 2, weight=8), "weight"),
         (lambda: Rounding(8, 5, 2, heads=3, exact=True), "exact"),
-        (lambda: Rounding(8, 5, 2, noise=float("nan")), "noise"),
         (lambda: Rounding(999, 3, 2, weight=600, exact=True), "here 1200"),
         (lambda: Rounding(101, 2**20, 2, heads=8), "GiB"),
-        (lambda: Nondegenerate(4, 5, 2), "tokens"),
     ],
 )
 def test_bad_parameters_are_refused(make, words):
@@ -50,7 +45,7 @@ def test_bad_parameters_are_refused(make, words):
         make()
 
 
-@pytest.mark.parametrize("q", [2, 4, 5, 9, 97])
+@pytest.mark.parametrize("q", [2, 4, 97])
 def test_secrets_are_uniform_and_centred(q):
     w = modular.centred(modular.draw(q, 20000, np.random.default_rng(1)), q)
     assert (w.min(), w.max()) == (-((q - 1) // 2), q // 2)
@@ -146,14 +141,3 @@ def test_the_fewest_heads_label_every_level_rightly(q, dim, kind, seed, data):
     family = Rounding(dim, q, data.draw(st.integers(2, q)), None, kind)
     teacher = family.realize(family.draw(np.random.default_rng(seed)))
     assert family._error_mass(teacher) == family.certificate(teacher)["error_mass"] == 0
-
-
-def test_a_small_file_of_a_large_modulus_is_verified_in_little_memory():
-    """Its levels are 2^25; counted each, they took 2.4 GB."""
-    instance = Instance.generate(Rounding(dim=101, modulus=2**20, levels=2), 1)
-    tracemalloc.start()
-    try:
-        assert all(check.ok for check in instance.verify())
-        assert tracemalloc.get_traced_memory()[1] < 2**28
-    finally:
-        tracemalloc.stop()

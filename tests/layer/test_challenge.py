@@ -152,7 +152,6 @@ def test_a_changed_challenge_is_rejected_with_its_reason(published, tmp_path):
         (FAMILIES[0], "--toy", 0),
         (Parity(dim=64, heads=12), r"the secret is one of 2\^41.2, and all of them can be tried", None),
         (Rounding(dim=128, modulus=97, levels=97, weight=4), r"the secret is one of 2\^49.6", None),
-        (Rounding(dim=19, modulus=9, levels=2, exact=True), r"the secret is one of 2\^57", None),
     ],
     ids=str,
 )
@@ -165,9 +164,7 @@ def test_a_secret_that_can_be_tried_or_drawn_again_makes_a_toy_or_nothing(family
     assert list(tmp_path.iterdir()) == [tmp_path / "c"]
 
 
-@pytest.mark.parametrize(
-    "family", [Parity(6, 3), Parity(6, 4, "dot"), Rounding(4, 4, 2, exact=True), Rounding(5, 4, 2, weight=2)]
-)
+@pytest.mark.parametrize("family", [Parity(6, 4, "dot"), Rounding(5, 4, 2, weight=2)])
 def test_secrets_are_counted(family):
     """Against all that `draw` gives: every secret of these comes up in 4000 draws, each 16 times or more on average."""
     drawn = {str(family.draw(np.random.default_rng(seed))) for seed in range(4000)}

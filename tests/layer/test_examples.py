@@ -121,26 +121,6 @@ def test_file_round_trip_in_chunks(tmp_path, monkeypatch, suffix):
         assert json.loads(str(arrays["public"]))["sampling_seed"] == 7
 
 
-def test_parquet_files_of_version_0_3_are_read(tmp_path):
-    """They had lists of any sizes."""
-    pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
-    instance = Instance.generate(Parity(9, 3, flip=0.3), seed=4)
-    whole, columns = instance.examples(50, seed=7), {}
-    for name in ("X", "Y"):
-        lists = pa.array(getattr(whole, name).ravel())
-        for size in (9, 2):
-            lists = pa.ListArray.from_arrays(pa.array(np.arange(0, len(lists) + 1, size), pa.int32()), lists)
-        columns[name] = lists
-    stated = {"public": json.dumps(instance.public(7)), "shape": "[2, 9]"}
-    pq.write_table(
-        pa.table(columns).replace_schema_metadata(stated), tmp_path / "old.parquet", row_group_size=20
-    )
-    examples, public = read(tmp_path / "old.parquet")
-    assert np.array_equal(examples.X, whole.X)
-    assert np.array_equal(examples.Y, whole.Y)
-    assert public["sampling_seed"] == 7
-
-
 def test_shapes_and_signs_are_checked():
     with pytest.raises(InputError, match="share one shape"):
         Examples(np.ones((2, 2, 3), dtype=np.int8), np.ones((2, 2, 4)))
