@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, log
+from math import log
 from typing import Any
 
 import numpy as np
@@ -10,29 +10,25 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 
-MIN_POINTS = 3  # sizes, dimensions and degrees of freedom below which nothing is said
+MIN_POINTS = 3  # runs below which nothing is said
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean, or a slope, of `runs` runs and its 95 % interval by Student's t (None where there are too few)."""
+    """A mean of `runs` runs and its 95 % interval by Student's t, infinite of fewer than `MIN_POINTS`."""
 
     value: float
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     runs: int
 
     def side(self, x: float) -> int:
-        """Return 1 if the interval lies above x, −1 if below, 0 if x is inside (or there is no interval)."""
-        if self.low is None or self.high is None:
-            return 0
+        """Return 1 if the interval lies above x, −1 if below, 0 if x is inside."""
         return int(self.low > x) - int(self.high < x)
 
     def __str__(self) -> str:
-        if self.low is None or self.high is None:
-            return f"{self.value:.3g} ({self.runs} run{'s' * (self.runs > 1)})"
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 
@@ -45,29 +41,12 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     from scipy.stats import t
 
     x = np.log(values) if logarithmic else np.array(values, dtype=np.float64)
-    back: Callable[[float], float] = exp if logarithmic else float
-    centre = float(x.mean())
-    if len(x) < MIN_POINTS:
-        return Mean(back(centre), None, None, len(x))
-    half = float(x.std(ddof=1) / len(x) ** 0.5 * t.ppf(0.975, len(x) - 1))
-    high = min(centre + half, 700) if logarithmic else centre + half  # what exp can hold
-    return Mean(back(centre), back(centre - half), back(high), len(x))
-
-
-def slope(points: Sequence[tuple[float, float]]) -> Mean | None:
-    """Return the exponent a of y ~ x^a through points (x, y), by least squares of logarithms; None for one x alone.
-
-    Its interval is that of Student's t; fewer than four points have none.
-    """
-    from scipy.stats import linregress, t
-
-    if len({x for x, _ in points}) < 2:
-        return None
-    fit = linregress(*np.log2(points).T)
-    if len(points) < 4:
-        return Mean(float(fit.slope), None, None, len(points))
-    half = float(t.ppf(0.975, len(points) - 2) * fit.stderr)
-    return Mean(float(fit.slope), float(fit.slope) - half, float(fit.slope) + half, len(points))
+    n, centre, half = len(x), x.mean(), np.inf
+    if n >= MIN_POINTS:
+        half = x.std(ddof=1) / n**0.5 * t.ppf(0.975, n - 1)
+    ends = np.array([centre, centre - half, centre + half])
+    value, low, high = np.exp(ends) if logarithmic else ends
+    return Mean(float(value), float(low), float(high), n)
 
 
 @dataclass(frozen=True)
@@ -179,6 +158,7 @@ def regress(X: Floats, y: Floats, above: Bools) -> Fit:
 
 
 def _hessian(f: Callable[[Floats], float], x: Floats, step: float = 1e-3) -> Floats:
+    """Return the second derivatives of f at x by differences."""
     moves = step * np.eye(len(x))
     return np.array(
         [

@@ -7,6 +7,8 @@ from math import comb, log2, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hardness import registry
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.engine.outcome import Outcome
@@ -15,7 +17,7 @@ from hardness.engine.task import Task
 from hardness.families.controls import blocks_of
 from hardness.io.rounding import at_least, at_most
 from hardness.report import plots
-from hardness.statistics import Mean, mean, slope
+from hardness.statistics import Mean, mean, regress
 from hardness.studies.trials import instance_of, online
 from learner.studies.switches import bounds
 
@@ -123,10 +125,13 @@ def students(rows: "DataFrame", family: str, key: str) -> "DataFrame":
     return lines.assign(whole=lines.solved == lines.runs, paid=[mean(costs, True) for costs in lines.costs])
 
 
-def exponent(lines: "DataFrame") -> Mean | None:
-    """Return the exponent of d over the cells all of whose runs were solved; a censored cell has no part in it."""
-    whole = lines[lines.whole].explode("costs")
-    return slope([(float(d), float(cost)) for d, cost in zip(whole.dim, whole.costs, strict=True)])
+def exponent(lines: "DataFrame") -> str:
+    """Return the exponent of d, and its 95 % interval, over the cells all of whose runs were solved."""
+    whole = lines[lines.whole].explode("costs").astype({"dim": float, "costs": float})
+    X = np.stack([np.ones(len(whole)), np.log2(whole.dim)], axis=1)
+    fit = regress(X, np.log2(whole.costs.to_numpy()), np.zeros(len(whole), bool))
+    low, high = fit.limits(1)
+    return f"{fit.beta[1]:.3g} [{low:.3g}, {high:.3g}]"
 
 
 def proved(g: int, mu: float) -> tuple[float, int | None]:
@@ -156,7 +161,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "untaught": _two(both.paid_untaught),
             "solved": int(untaught.solved.sum()),
             "runs": int(untaught.runs.sum()),
-            "exponents": [str(exponent(taught)), str(exponent(untaught))],
+            "exponents": [exponent(taught), exponent(untaught)],
             "cap": CHAIN_CAP,
             "each": RUNS,
         },
