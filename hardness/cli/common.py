@@ -91,6 +91,16 @@ def emit_registered(
     emit(as_json, {kinds: rows, "broken": broken}, lines)
 
 
+def emit_checks(as_json: bool, checks: Iterable[Any], **more: Any) -> None:
+    """Print checks, each with `name`, `ok` and `detail`. Exit with code 1 if one failed."""
+    listed = [check._asdict() for check in checks]
+    passed = all(check["ok"] for check in listed)
+    lines = [f"{'ok' if check['ok'] else 'NO':3} {check['name']}: {check['detail']}" for check in listed]
+    emit(as_json, {"ok": passed, **more, "checks": listed}, [*lines, "ok" if passed else "NOT ok"])
+    if not passed:
+        raise typer.Exit(1)
+
+
 def refuse_existing(out: Path, force: bool) -> None:
     """Raise `InputError` for a file that is there, unless forced: with an instance a drawn seed would be lost."""
     if out.is_file() and not force:

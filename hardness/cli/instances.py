@@ -14,6 +14,7 @@ from hardness.cli.common import (
     argument,
     command,
     emit,
+    emit_checks,
     emit_registered,
     family_names,
     group,
@@ -184,13 +185,7 @@ def verify(file: File, as_json: Json = False) -> None:
     """
     from hardness.instance import Instance
 
-    checks = Instance.load(file).verify()
-    ok = all(check.ok for check in checks)
-    lines = [f"{'ok ' if check.ok else 'NO '} {check.name}: {check.detail}" for check in checks]
-    payload = {"ok": ok, "checks": [check._asdict() for check in checks]}
-    emit(as_json, payload, [*lines, "ok" if ok else "NOT ok"])
-    if not ok:
-        raise typer.Exit(1)
+    emit_checks(as_json, Instance.load(file).verify())
 
 
 def export(
@@ -250,8 +245,5 @@ def sample(
     sampling = secrets.randbits(128) if seed is None else seed
     shape = (count, instance.family.tokens, instance.family.dim)
     write(out, shape, lambda: instance.chunks(count, sampling), instance.public(sampling))
-    emit(
-        as_json,
-        {"count": count, "sampling_seed": sampling, "out": str(out)},
-        [f"wrote {count} examples, shape {shape}, sampling seed {sampling}, to {out}"],
-    )
+    payload = {"count": count, "sampling_seed": sampling, "out": str(out)}
+    emit(as_json, payload, [f"wrote {count} examples, shape {shape}, sampling seed {sampling}, to {out}"])

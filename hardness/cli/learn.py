@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hardness.cli.common import Json, Seed, argument, emit, emit_registered, option
+from hardness.cli.common import Json, Seed, argument, emit, emit_checks, emit_registered, option
 from hardness.errors import InputError
 from hardness.io.texts import parse_value, sanitize
 
@@ -67,7 +67,8 @@ def learn(
     asked: int | str | None = int(heads) if heads and heads.lstrip("-").isdecimal() else heads
     chosen = settings(options or ())
     if check:
-        _checked(learner, learning.check(learner, chosen, asked, threads=threads, limit=limit), as_json)
+        checks = learning.check(learner, chosen, asked, threads=threads, limit=limit)
+        emit_checks(as_json, checks, learner=learner)
         return
     is_instance = target is not None and target.suffix not in (".npz", ".parquet")
     if target is None or (is_instance and count is None):
@@ -112,21 +113,6 @@ def _lines(payload: Mapping[str, Any]) -> Iterator[str]:
 def _numbers(diagnostics: Mapping[str, object]) -> str:
     shown = {key: f"{x:.3g}" if isinstance(x, float) else x for key, x in diagnostics.items()}
     return "  ".join(f"{name} {value}" for name, value in shown.items() if isinstance(value, int | str))
-
-
-def _checked(learner: str, checks: Iterable[Any], as_json: bool) -> None:
-    """Print how a learner passed its checks. Exit with code 1 if one failed."""
-    from hardness.evaluation.conformance import NEEDED
-
-    listed = [check._asdict() | {"needed": check.name in NEEDED} for check in checks]
-    lines = []
-    for each in listed:
-        ok, needed = "ok" if each["ok"] else "NO", "needed" if each["needed"] else "advised"
-        lines.append(f"{ok:3} {needed:8} {each['name']:18} {each['detail']}")
-    passed = all(each["ok"] for each in listed)
-    emit(as_json, {"ok": passed, "learner": learner, "checks": listed}, lines)
-    if not passed:
-        raise typer.Exit(1)
 
 
 def learners(as_json: Json = False) -> None:

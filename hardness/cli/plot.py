@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import Json, argument, emit, option, talk
+from hardness.cli.common import Json, argument, emit, option
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -43,7 +43,7 @@ def plot(
         raise InputError(f"--out takes a .svg, .png or .pdf file, got {sanitize(out)}")
     from hardness.engine.frames import rows
     from hardness.io.files import replacing
-    from hardness.report.chart import chart, mixed, select
+    from hardness.report.chart import chart, select
     from hardness.report.plots import saved
 
     names = by.split(",") if by else []
@@ -55,10 +55,7 @@ def plot(
         conditions.setdefault(column, []).append(value)
     chosen = select(rows(target), conditions)
     figure = chart(chosen, x, y, names, log.split(",") if log else [])
-    if varied := mixed(chosen, x, names):
-        talk(f"note: points mix different {', '.join(varied)}; separate them with --by or --where")
     drawing = saved(figure, out.stem, KINDS[out.suffix])
     with replacing(out) as part:
         part.write_bytes(drawing)
-    payload = {"out": str(out), "rows": len(chosen), "mixed": varied}
-    emit(as_json, payload, [f"{len(chosen)} rows drawn in {out}"])
+    emit(as_json, {"out": str(out), "rows": len(chosen)}, [f"{len(chosen)} rows drawn in {out}"])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import Force, Json, argument, emit, group, option, refuse_existing
+from hardness.cli.common import Force, Json, argument, emit, emit_checks, group, option, refuse_existing
 
 if TYPE_CHECKING:
     from hardness.instance.suite import Entry
@@ -54,13 +54,8 @@ def show(name: Name, as_json: Json = False) -> None:
     from hardness.instance import suite
 
     entry = suite.entry(name)
-    settings = " ".join(f"{key} {value}" for key, value in entry.params.items())
-    lines = [
-        f"{entry.name}: {entry.family} {settings}",
-        f"tier {entry.tier}: {suite.TIERS[entry.tier]}",
-        _size(entry),
-    ]
-    emit(as_json, vars(entry), [*lines, f"sha256 {entry.digest}"])
+    lines = [f"{key}: {value}" for key, value in vars(entry).items()]
+    emit(as_json, vars(entry), [*lines, f"tier {entry.tier}: {suite.TIERS[entry.tier]}"])
 
 
 @app.command()
@@ -90,10 +85,4 @@ def check(as_json: Json = False) -> None:
     """
     from hardness.instance import suite
 
-    checks = suite.check()
-    wrong = [each for each in checks if not each.ok]
-    payload = {"ok": not wrong, "checks": [each._asdict() for each in checks]}
-    lines = [f"FAIL {each.name}: {each.detail}" for each in wrong]
-    emit(as_json, payload, lines or [f"{len(checks)} instances are those that were pinned"])
-    if wrong:
-        raise typer.Exit(1)
+    emit_checks(as_json, suite.check())

@@ -22,7 +22,6 @@ ADVICE = {
     "deterministic": "the same random_state and data must give the same predictions",
     "rows alone": "a prediction must depend on its own row only: call .eval(), say",
 }
-NEEDED = [*ADVICE][:-1]  # without these no trial comes to a score, or the seed does not give it again
 
 
 def examined(solver: Solver) -> list[Check]:

@@ -52,12 +52,6 @@ def check_columns(rows: "pd.DataFrame", *names: str) -> None:
             raise unknown("column", name, map(str, rows.columns))
 
 
-def mixed(rows: "pd.DataFrame", x: str, by: Sequence[str]) -> list[str]:
-    """Return the columns of the design that vary within a point of the chart, whose medians then mix several cells."""
-    points = rows.map(printed).groupby([x, *by])
-    return [name for name in design(rows) if name not in (x, *by) and (points[name].nunique() > 1).any()]
-
-
 def chart(
     rows: "pd.DataFrame", x: str, y: str = "cost", by: Sequence[str] = (), log: Sequence[str] = ()
 ) -> "Figure":

@@ -11,7 +11,7 @@ from hardness.engine.outcome import Outcome, Row
 from hardness.engine.rows import dump
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.report.chart import chart, mixed, select
+from hardness.report.chart import chart, select
 from hardness.statistics import median_interval
 
 
@@ -60,14 +60,12 @@ def test_a_median_that_a_budget_cut_is_an_arrow_and_crashes_have_no_cost():
     assert max(high for line in axes.get_lines() for high in line.get_ydata()) == 40
 
 
-def test_rows_are_chosen_by_values_as_printed_and_mixtures_are_named():
+def test_rows_are_chosen_by_values_as_printed():
     rows = frame(
         [row(m, 5.0, dim=dim, learner=name) for m in (2, 3) for dim in (8, 16) for name in ("mlp", "a, b")]
     )
     assert len(select(rows, {"dim": ["16"]})) == 4
     assert len(select(rows, {"dim": ["8,16"], "learner": ["a, b"]})) == 4
-    assert mixed(rows, "heads", ["learner"]) == ["dim"]
-    assert mixed(rows, "heads", ["learner", "dim"]) == []
     with pytest.raises(InputError, match="did you mean '16'"):
         select(rows, {"dim": ["116"]})
 
