@@ -64,22 +64,14 @@ class Parity(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(
-            "heads",
-            self.heads,
-            2,
-            why="one head hides one of the dim - 1 coordinates, found by as many queries",
-        )
+        whole("heads", self.heads, 2, why="one head hides one of the dim - 1 coordinates")
         hidden = bits(self.gadget, self.heads, self.balance)
         several = self.gadget in SEVERAL
         if self.bits is not None and not (several and 1 <= self.bits <= hidden):
             fits = f"from 1 to {hidden}" if several else f"absent for {self.gadget}, which hides {hidden}"
             raise InputError(f"bits must be {fits}, got {self.bits}")
-        if self.dim < 2 or self.size > self.dim - 1:
-            n, s = self.dim - 1, self.size
-            raise InputError(
-                f"no room for a set of {s} among dim - 1 = {n} coordinates; raise dim or lower heads"
-            )
+        if self.size > self.dim - 1:
+            raise InputError(f"no room for a set of {self.size} in dim - 1 coordinates at dim {self.dim}")
         whole("dim", self.dim, 2, MOST_DIM)
         whole("sharpness", self.sharpness, 2, 2**20)
         if several and self.sharpness != 8:
@@ -115,19 +107,13 @@ class Parity(Family):
         if secret["support"].min() < 1 or secret["support"].max() >= self.dim:
             raise InputError(f"the secret's support must lie in 1..{self.dim - 1}")
 
-    def _levels(self) -> tuple[list[int], list[int]]:
-        return levels(self.gadget, self.size)
-
     def realize(self, secret: Secret) -> Gadget:
         """The heads whose level counts the differing coordinates in S, mod 2 (theorems 1.2, 1.5)."""
         weights = np.isin(np.arange(self.dim), secret["support"]).astype(int).tolist()
-        several = SEVERAL.get(self.gadget)
-        made: Gadget = (
-            several.exact(weights, self.heads, self.balance)
-            if several
-            else gadget.exact(self.gadget, weights, *self._levels(), self.sharpness)
-        )
-        return made
+        if several := SEVERAL.get(self.gadget):
+            made: Gadget = several.exact(weights, self.heads, self.balance)
+            return made
+        return gadget.exact(self.gadget, weights, *levels(self.gadget, self.size), self.sharpness)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return A + χ_S (n,), the sign of χ_S flipped where noise < flip: by any gadget a function of the bits u."""
@@ -158,7 +144,7 @@ class Parity(Family):
         """Check theorem 1.2 or 1.5 again at every level."""
         if several := SEVERAL.get(self.gadget):
             return [("certificate", *several.proved(self.heads, self.size, self.balance))]
-        _, targets = self._levels()
+        _, targets = levels(self.gadget, self.size)
         rest = gadget.residual(targets, self.sharpness)
         numbers = "Q" if self.heads <= gadget.EXACT_HEADS else f"the field of {gadget.SAFE_PRIME} elements"
         detail = f"theorem 1.2 at {len(targets)} levels, residual {rest} over {numbers}"

@@ -15,16 +15,16 @@ from hardness.families.controls import Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
-from hardness.gadgets.coefficients import public_vectors
+from hardness.gadgets.coefficients import exact, public_vectors
 
 
 @dataclass(frozen=True)
 class Thresholds(Parity):
     """The parity of two thresholds of the level."""
 
-    def _levels(self):
-        levels, _ = super()._levels()
-        return levels, [(-1) ** ((t >= 1) + (t >= 3)) for t in levels]
+    def realize(self, secret):
+        weights = np.isin(np.arange(self.dim), secret["support"]).astype(int).tolist()
+        return exact("diag", weights, range(5), [1, -1, -1, 1, 1], self.sharpness)
 
 
 def test_thresholds_are_no_parities(tmp_path):
