@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.errors import InputError
 from hardness.gadgets.coefficients import informative
 from learner.base import Array, Regressor, outputs, signs
-from learner.streamed import FIRST, Streamed
+from learner.streamed import Streamed
 
 Floats = NDArray[np.float32]
 
@@ -51,21 +51,17 @@ class MLP(Streamed):
             random_state=None if self.random_state is None else self.random_state % 2**32,
         )
 
-    def _scale_of(self, y: Array) -> float:
-        flat = y[:FIRST].reshape(len(y[:FIRST]), -1).astype(np.float32)
-        return float(np.sqrt(flat.var(axis=0).sum() / self._shape[0])) or 1.0
-
     def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:
         inputs, targets = (each.reshape(len(x), -1).astype(np.float32) for each in (x, y))
         self._network.set_params(batch_size=batch)
-        self._network.partial_fit(inputs, targets / np.float32(self._scale))
+        self._network.partial_fit(inputs, targets * np.float32(self._scale))
 
     def _predict(self, x: NDArray[Any]) -> Array:
         self._require_shape(x)
         if not self._scale:
             return np.zeros(x.shape)
         out = self._network.predict(x.reshape(len(x), -1).astype(np.float32))
-        return np.asarray(out, dtype=np.float64).reshape(x.shape) * self._scale
+        return np.asarray(out, dtype=np.float64).reshape(x.shape) / self._scale
 
 
 @dataclass(eq=False, repr=False)

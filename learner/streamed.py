@@ -13,7 +13,9 @@ FIRST = 1024  # examples that set the scale of the labels before the first step
 
 
 class Streamed(Regressor):
-    """Takes steps by batches, after the first 1024 examples have fixed the scale of the labels.
+    """Takes steps by batches, after the first 1024 examples have fixed `_scale`, which labels are multiplied by.
+
+    With it the outputs of a token have variance 1 in all.
 
     `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
     give the same weights in whatever pieces they come.
@@ -23,7 +25,7 @@ class Streamed(Regressor):
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from examples X and Y, both (n, k, d), in the order given; raises `InputError` on others."""
-        x = self._read(X)
+        x = tokens(X)
         y = outputs(Y, x)
         if not hasattr(self, "_shape"):
             self.check_options()
@@ -51,7 +53,8 @@ class Streamed(Regressor):
             return
         if not self._scale:
             # Fixed from here on: a scale that went on adapting would change what a step of Adam means.
-            self._scale = self._scale_of(self._y[: max(FIRST, self.batch)])
+            spread = float(self._y[: max(FIRST, self.batch)].var(axis=0).sum(axis=1).mean())
+            self._scale = spread**-0.5 if spread > 0 else 1.0
         self._train(self._x[:count], self._y[:count], batch)
         self._x, self._y = self._x[count:], self._y[count:]
 
@@ -61,16 +64,9 @@ class Streamed(Regressor):
                 f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}"
             )
 
-    def _read(self, X: ArrayLike) -> NDArray[Any]:
-        return tokens(X)
-
     @abstractmethod
     def _begin(self) -> None:
         """Draw the weights for tokens of `_shape`."""
-
-    @abstractmethod
-    def _scale_of(self, y: Array) -> float:
-        """Return the scale that the first labels (n, k, d) ask for, not 0."""
 
     @abstractmethod
     def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner import varpro
 from learner.adam import Adam, one_thread
-from learner.base import Array, Learner, Phase, SearchResult, gradient_work, signs
+from learner.base import Array, Learner, Phase, SearchResult, gradient_work
 from learner.streamed import Streamed
 
 EXPLAINED = 0.9  # share of the labels' variance that counts as solved
@@ -20,7 +20,7 @@ class Student(Streamed, Learner):
     """A multi-head attention layer, online by Adam: random layers from 25,000 examples, hidden parities from 75,000.
 
     It is trained in float32.
-    It starts from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) of ±1 and all outputs, and takes a
+    It starts from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and takes a
     step a batch. The first 1024 examples scale the labels, so that the outputs of a token have variance 1 in all.
 
     `heads` M, its width; `rate`, tuned once on hidden parities of two and frozen; `batch` examples a step; `l1`: after
@@ -55,18 +55,11 @@ class Student(Streamed, Learner):
         out = super()._predict(x)
         return out if self.layer_ or not self._scale else np.full_like(out, np.nan)
 
-    def _read(self, X: ArrayLike) -> NDArray[np.int8]:
-        return signs(X)
-
     def _begin(self) -> None:
         rng = np.random.default_rng(self.random_state)
         self._weights = initial(rng, int(self.heads), self.n_features_in_)
         self._optimizer = Adam(self._weights)
         self.layer_: MultiHeadAttention | None = None
-
-    def _scale_of(self, y: Array) -> float:
-        spread = float(y.var(axis=0).sum(axis=1).mean())
-        return spread**-0.5 if spread > 0 else 1.0
 
     def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:
         theta, w = self._weights
