@@ -123,3 +123,19 @@ def test_a_header_that_asks_for_more_than_there_is_memory_is_refused(tmp_path, f
 def test_an_old_file_and_one_with_parts_that_do_not_fit_are_refused(tmp_path, header, words):
     with pytest.raises(InputError, match=words):
         Instance.load(changed(tmp_path / "f", Instance.generate(Parity(8, 3, "sharp"), 0), header))
+
+
+def test_the_recipe_is_the_documented_one():
+    """Of secrets and label noise: docs/seeds.md in numpy's own words, for a reader who has no lab."""
+    instance = Instance.generate(Parity(9, 3, flip=0.25), seed=11)
+
+    def child(parameters, *path):
+        key = np.frombuffer(hashlib.sha256(f'["parity",{parameters}]'.encode()).digest(), ">u4").tolist()
+        return np.random.SeedSequence(11, spawn_key=(*key, *path))
+
+    layer = '{"dim":9,"gadget":"diag","heads":3,"sharpness":8}'
+    drawn = np.random.default_rng(child(layer, 0)).choice(8, 3, replace=False)
+    assert instance.secret["support"].tolist() == sorted((1 + drawn).tolist())
+    everything = '{"dim":9,"flip":0.25,"gadget":"diag","heads":3,"sharpness":8}'
+    raw = np.random.Philox(child(everything, 1, 2**100)).random_raw(50)
+    assert np.array_equal(instance.noise(50, seed=2**100), ((raw >> np.uint64(11)) + 0.5) * 2.0**-53)
