@@ -3,41 +3,8 @@
 import numpy as np
 import pytest
 
-from hardness.engine.frames import frame
-from hardness.engine.store import Row
-from hardness.engine.task import Task
-from learner.linear import LinearAttention, attention, certificate, feature_count, features
-from learner.studies.linear_attention import (
-    AUTOMATA,
-    HEAD,
-    STUDY,
-    automata_of,
-    execute,
-    random_automata,
-    span_rank,
-    steps,
-    tokens,
-)
-
-
-def test_below_the_features_nothing_is_exact_and_beyond_everything() -> None:
-    for ratio, status in ((0.95, "wrong"), (1.25, "solved")):
-        count = round(ratio * feature_count(4))
-        for r in range(3):
-            outcome = STUDY.trial(
-                Task(HEAD, {"dim": 4}, {"method": "regression"}, {"samples": count}, r), 0, 60.0
-            )
-            assert (outcome.status, outcome.detail["rank"]) == (status, min(count, 40))
-            assert outcome.detail["identifiable"] == (status == "solved")
-
-
-def test_certified_steps_are_right_in_every_row_and_counted() -> None:
-    wanted = {"states": 3, "letters": 2}
-    tasks = [t for t in STUDY.tasks(True) if t.family == AUTOMATA and t.params == wanted and t.repetition < 3]
-    runs = automata_of(frame([Row(task, STUDY.trial(task, 0, 60.0)) for task in tasks]))
-    assert (runs.right == runs.sure).all()
-    assert (runs.sure <= 4000).all()
-    assert runs[runs.ratio == 3].perfect.tolist() == [True] * 3
+from learner.linear import LinearAttention, attention, certificate, features
+from learner.studies.linear_attention import execute, random_automata, span_rank, steps, tokens
 
 
 def ran(states, letters, count, seed=0, automata=200):

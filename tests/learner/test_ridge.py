@@ -34,19 +34,6 @@ def test_primal_and_dual_agree():
             assert np.allclose(model.predict(fresh), new @ coefficients + y.mean(), atol=1e-4)
 
 
-def test_every_output_has_its_own_penalty():
-    """Fitted together, outputs are what they are apart: the noisy one is penalised more."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3, 4))
-    Y = np.stack([X[:, :, 0].mean(axis=1), rng.normal(size=200)], axis=1)
-    together = RandomFeatureAttention(40, random_state=0).fit(X, Y)
-    assert together.alpha_[0] < together.alpha_[1]
-    for j in (0, 1):
-        alone = RandomFeatureAttention(40, random_state=0).fit(X, Y[:, j])
-        assert alone.alpha_ == together.alpha_[j]
-        assert np.allclose(alone.predict(X), together.predict(X)[:, j], atol=1e-5)
-
-
 def table_of(X, degree):
     flat = X.reshape(len(X), -1)
     sets = [list(c) for j in range(degree + 1) for c in combinations(range(flat.shape[1]), j)]
