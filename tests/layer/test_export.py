@@ -60,14 +60,9 @@ def test_normal_form_is_lwe_on_every_row(q, p, gadget):
     assert lwe.secret == (-lwe.error[1], -lwe.error[0])
     assert error.min() >= lwe.secret[0]
     assert error.max() <= lwe.secret[1]
-    independent = []
-    for row in range(len(a)):  # the rows of normal_form: the first that are independent
-        trial = [*independent, row]
-        if len(independent) < 16 and flint.nmod_mat(
-            len(trial), 16, a[trial].ravel().tolist(), q
-        ).rank() == len(trial):
-            independent = trial
-    rest = [row for row in range(len(a)) if row not in independent]
+    reduced, _ = flint.nmod_mat(16, len(a), a.T.ravel().tolist(), q).rref()
+    independent = [next(j for j, x in enumerate(row) if int(x)) for row in reduced.tolist()]  # the first rows
+    rest = np.setdiff1d(np.arange(len(a)), independent)
     assert ((lwe.A @ error[independent] - error[rest] - lwe.b) % q == 0).all()
     assert len(np.unique(lwe.A)) > 0.9 * q
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.families.concepts import RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.gadgets import coefficients as gadget
@@ -82,7 +81,7 @@ FAMILIES = [
         Parity(d, m, gadget=g)
         for d, m, g in [(5, 2, "diag"), (6, 3, "diag"), (7, 6, "diag"), (6, 4, "dot"), (7, 8, "dot")]
     ),
-    *(Parity(6, 4, sharpness=r) for r in (2, 3, 55)),
+    Parity(6, 4, sharpness=55),
     Rounding(6, 5, 2),
     Rounding(7, 7, 3, gadget="dot"),
     Rounding(6, 6, 6),
@@ -93,7 +92,7 @@ FAMILIES = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
 def test_closed_form_is_the_softmax_layer_and_the_parity_or_rounded_inner_product_on_every_input(
     family, seed
@@ -149,24 +148,19 @@ def test_error_mass_equals_the_share_of_wrong_labels():
 @pytest.mark.parametrize(
     "family",
     [
-        *(Rounding(33, *each[:2], heads=each[2]) for each in ((17, 2, 2), (97, 4, 6))),
-        *(Rounding(*each, exact=exact) for each in ((3, 5, 2), (4, 4, 3)) for exact in (False, True)),
+        Rounding(33, 17, 2, heads=2),
+        Rounding(33, 97, 4, heads=6),
+        Rounding(3, 5, 2),
+        Rounding(4, 4, 3, exact=True),
     ],
     ids=str,
 )
 def test_label_shape_does_not_depend_on_the_secret(family, kind):
     """A and C where heads are as many as the secret needs; all coefficients else (theory 2.6)."""
     family = replace(family, gadget=kind)
-    teachers = [
-        family.realize(family.draw(np.random.default_rng(seed)))
-        for seed in range(200 if family.heads else 25)
-    ]
+    teachers = [family.realize(family.draw(np.random.default_rng(seed))) for seed in range(25)]
     assert len({(teacher.offset, teacher.gate) for teacher in teachers}) == 1
     if family.heads or family.exact:
         assert len({(*teacher.coefficients, *teacher.values) for teacher in teachers}) == 1
     else:
         assert (teachers[0].offset, teachers[0].gate) == (0, 0)
-    if family.exact:
-        d, q, p = family.dim, family.modulus, family.levels
-        assert teachers[0].heads == 2 * (d - 1) * (q // 2)
-        assert family.concepts() == RoundingConcepts(d - 1, q, p, kind)
