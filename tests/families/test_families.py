@@ -98,7 +98,7 @@ def test_without_bias_bytes_are_those_of_a_family_that_has_none():
     assert "bias" not in instance.public(0)
 
 
-@pytest.mark.parametrize("bias", [0.0, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("bias", [0.0, 0.3, 0.9])
 def test_products_have_the_bias_and_the_gate_none(bias):
     """A fixed seed; five standard deviations a coordinate: a false alarm in about 1 of 10^4 seeds."""
     X = unpack(TokenStream(seed=2, tokens=2, dim=66, bias=bias).packed(0, 20_000), 66).astype(int)

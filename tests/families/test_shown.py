@@ -4,7 +4,7 @@ import pytest
 from commands import answer, run_command
 
 from hardness.families.base import Family
-from hardness.families.controls import Nested, RandomDiagonal, Tent
+from hardness.families.controls import Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -18,8 +18,6 @@ FAMILIES: list[Family] = [
     Rounding(dim=16, modulus=17, levels=2, gadget="dot", heads=4),
     Rounding(dim=5, modulus=3, levels=3, exact=True),
     Nondegenerate(dim=6, tokens=3, heads=2),
-    RandomDiagonal(dim=8, heads=3),
-    Tent(dim=8, heads=3),
 ]
 
 

@@ -57,11 +57,9 @@ def test_pack_inverts_unpack(seed, dim):
 
 
 COLUMN_0 = [
-    ("parity", {"dim": 64, "heads": 12}),
     ("parity", {"dim": 9, "heads": 4, "gadget": "dot", "flip": 0.3}),
     ("parity", {"dim": 40, "heads": 3, "gadget": "sharp", "bias": 0.2}),
     ("rounding", {"dim": 70, "modulus": 7, "levels": 3, "noise": 0.7}),
-    ("rounding", {"dim": 8, "modulus": 5, "levels": 2, "gadget": "dot"}),
     ("tent", {"dim": 16, "heads": 5}),
     ("random-diagonal", {"dim": 24, "heads": 3}),
 ]
