@@ -299,7 +299,7 @@ class LinearAttention(RidgeLearner):
 
     @property
     def p_(self) -> Array:
-        """Return the function as `learner.linear.features.parameters`, (outputs, ψ); for one query, alpha 0."""
+        """Return the function as `parameters`, (outputs, ψ); for one query, alpha 0."""
         if self.query == "all" or self.alpha != 0:
             raise InputError("parameters p are those of one query token and alpha=0")
         d = self.n_features_in_

@@ -140,30 +140,28 @@ class _Walk:
         Refuses for want of certificates; but once a hull was carved, it is kept, and this is only said.
         """
         _, k, d = self.X.shape
-        name = f"sculpt {len(self.hulls) + 1}"
-        certificates = sculpt.gather(
-            self.X[:examples], self.Y[:examples], w, sculpt.KEPT * sculpt.wanted(d, k)
-        )
+        count = sculpt.KEPT * sculpt.wanted(d, k)
+        certificates = sculpt.gather(self.X[:examples], self.Y[:examples], w, count)
         seen: dict[str, Any] = {"finite": certificates.finite / certificates.rows}
-        reason = sculpt.too_few(certificates)
+        hull, reason = None, sculpt.too_few(certificates)
         if not reason:
             hull = sculpt.hull_of(certificates, self.heads())
-            seen = sculpt.diagnostics(certificates, hull)
             reason = sculpt.unpinned(hull)
-        if not reason:
-            self.say(name, seen, hull.verdict())
-            return hull
-        if self.hulls:
-            self.say(name, seen, "failed", reason)
-        else:
-            self.say(name, seen, "refused", self.cancelling(w) or reason)
-        return None
+            spectrum = hull.spectrum[: hull.heads + 2].tolist()
+            seen |= {"eta_median": hull.tolerance, "spectrum": spectrum, "rank": hull.rank, "gap": hull.gap}
+        verdict = "ok"
+        if reason:
+            verdict, reason = ("failed", reason) if self.hulls else ("refused", self.cancelling(w) or reason)
+        elif hull:
+            verdict = hull.verdict()
+        self.say(f"sculpt {len(self.hulls) + 1}", seen, verdict, reason)
+        return None if reason else hull
 
     def renew(self, w: Array, examples: int, hull: Hull) -> Array:
         """Phase 3: a better ΣW, from the rows on which the hull predicts that all heads agree."""
-        better, seen = refine.agreement_rows(self.X[:examples], self.Y[:examples], hull)
+        better = refine.agreement_rows(self.X[:examples], self.Y[:examples], hull)
         change = float(np.linalg.norm(better - w) / np.linalg.norm(w))
-        self.say(f"refine {len(self.hulls)}", {**seen, "change": change})
+        self.say(f"refine {len(self.hulls)}", {"change": change})
         return better
 
     def cancelling(self, w: Array) -> str:

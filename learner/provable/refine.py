@@ -1,7 +1,5 @@
 """Phase 3: a better ΣWᵢ, from rows on which the hull predicts that all heads nearly agree."""
 
-from typing import Any
-
 import numpy as np
 
 from hardness.layer import softmax
@@ -10,8 +8,8 @@ from learner.provable.sculpt import Hull, least, slices
 from learner.varpro import attend
 
 
-def agreement_rows(X: Array, Y: Array, hull: Hull) -> tuple[Array, dict[str, Any]]:
-    """Return Ŵ (d, d) by least squares on the rows where patterns along the hull differ least, and its numbers.
+def agreement_rows(X: Array, Y: Array, hull: Hull) -> Array:
+    """Return Ŵ (d, d) by least squares on the rows where patterns along the hull differ least.
 
     The fit is Y_a ≈ p_a X Ŵ, and p is the pattern of the point of least norm. The choice of rows does not look at Y.
     One-sparse rows are among them: there the patterns do not move at all.
@@ -24,9 +22,7 @@ def agreement_rows(X: Array, Y: Array, hull: Hull) -> tuple[Array, dict[str, Any
     # It multiplies rows, so a squared error counts (h + …)^(−1/2): milder than 1/h, by which few rows would decide.
     weight = (h + 0.1 * h[-1] + 1e-300) ** -0.25
     Z = attend(x, hull.theta[None])[1].reshape(x.shape)[np.arange(len(x)), a]
-    w = np.asarray(np.linalg.lstsq(Z * weight[:, None], y * weight[:, None])[0], dtype=np.float64)
-    residual = float(np.linalg.norm(y - Z @ w) / (np.linalg.norm(y) or 1.0))
-    return w, {"rows": len(Z), "disagreement": float(h[-1]), "residual": residual}
+    return np.asarray(np.linalg.lstsq(Z * weight[:, None], y * weight[:, None])[0], dtype=np.float64)
 
 
 def disagreement(X: Array, hull: Hull) -> Array:

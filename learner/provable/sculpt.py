@@ -7,7 +7,6 @@ agreement, up to a tolerance η that is estimated row by row. Such rows are rare
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,14 +205,3 @@ def unpinned(hull: Hull) -> str:
         f"the certificates constrain only {hull.rank} of {hull.theta.size} directions: the patterns are saturated, and "
         "every certificate says the same"
     )
-
-
-def diagnostics(certificates: Certificates, hull: Hull) -> dict[str, Any]:
-    """Return the numbers of one sculpting round, for its `Phase`."""
-    return {
-        "finite": certificates.finite / certificates.rows,
-        "eta_median": hull.tolerance,
-        "spectrum": hull.spectrum[: len(hull.directions) + 3].tolist(),
-        "rank": hull.rank,
-        "gap": hull.gap,
-    }
