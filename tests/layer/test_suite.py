@@ -34,9 +34,9 @@ def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: st
     others = [replace(instance, seed=instance.seed + 1), suite.instance(name[:-1] + "1")]
     for key, array in instance.secret.items():
         changed = array.copy()
-        changed.flat[-1] += 1e-15 if array.dtype.kind == "f" else -1
-        if array.dtype.kind == "f":
-            changed.flat[-1] = np.nextafter(array.flat[-1], np.inf)
+        changed.flat[-1] = (
+            np.nextafter(array.flat[-1], np.inf) if array.dtype.kind == "f" else array.flat[-1] - 1
+        )
         others.append(replace(instance, secret={**instance.secret, key: changed}))
     assert suite.entry(name).digest not in {suite.digest(other) for other in others}
 

@@ -1,15 +1,18 @@
 """The numbers and main tables of reports/needs, recomputed from rows.csv: arithmetic, and nothing of the lab."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from math import ceil, comb, log2
+from math import ceil, comb, inf, log2
 from math import floor as down
+from statistics import median
 
 import pytest
 from committed import Row, article_tables, rows, summary
+from scipy.stats import linregress, t
 from theorem_b import answers_floor, floor
 
 STEPS, FINEST = 16, 12  # of the fine row of tolerances: steps in a factor of two, log2 of the last 1/τ
@@ -95,3 +98,26 @@ def test_what_heads_buy(numbers: dict) -> None:
             gadget: power(needed(size, Fraction(tau))) for gadget, size in (("diag", 32), ("sharp", 63))
         }
         assert numbers["heads"][name] == {"tau": float(tau), **bought}
+
+
+def test_the_numbers_of_nice_layers(numbers: dict) -> None:
+    """The largest tolerance at which the error is small enough, of each layer of two tokens."""
+    needs: dict[str, dict[int, list[float]]] = {}
+    for kind, aim in (("phases", 0.3), ("every head", 0.1)):
+        needs[kind] = defaultdict(list)
+        for row in rows("needs", solver_kind=kind, params_tokens="2"):
+            errors = json.loads(row["detail.errors"].replace("None", "Infinity"))
+            tried = zip(json.loads(row["detail.tried"]), errors, strict=True)
+            least = min((e for e, error in tried if error <= aim), default=inf)
+            needs[kind][int(row["params.heads"])].append(least)
+    points = [(m, e) for m, layers in needs["phases"].items() for e in layers]
+    fit = linregress(*zip(*points, strict=True))
+    half = t.ppf(0.975, len(points) - 2) * fit.stderr
+    assert numbers["nice"] == {
+        "d": 12,
+        "layers": 6,
+        "phases": [2 ** median(needs["phases"][m]) for m in (1, 4)],
+        "rounds": [2 ** median(needs["every head"][m]) for m in (1, 4)],
+        "slope": [round(value, 2) for value in (fit.slope, fit.slope - half, fit.slope + half)],
+    }
+    assert {len(layers) for kind in needs.values() for layers in kind.values()} == {6}
