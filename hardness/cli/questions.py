@@ -45,7 +45,7 @@ def ray(
 
     Example: hardness ray 4 --heads 2,3,4 --learner diagonal --out rays
     """
-    from hardness.studies.ray import LEARNER, STUDY, about_of, folder_of, places_of, tasks_at, text_of
+    from hardness.studies.ray import LEARNER, STUDY, named, places_of, tasks_at, text_of
 
     if (ratio is None) == (dim is None):
         raise InputError("name C for a ray d = C m, or --dim D for a fixed d, and not both")
@@ -53,8 +53,8 @@ def ray(
     if not all(word.strip().isdecimal() for word in words):
         raise InputError(f"--heads takes numbers with commas between, as in 2,3,4; got '{sanitize(heads)}'")
     tasks = tasks_at(places_of(map(int, words), ratio, dim), learner or [LEARNER], width)
-    about = about_of(seed, ratio, dim)
-    carry_out(context, STUDY, about, tasks, out or folder_of(ratio, dim), text_of)
+    about, folder = named(seed, ratio, dim)
+    carry_out(context, STUDY, about, tasks, out or folder, text_of)
 
 
 def board(

@@ -111,14 +111,19 @@ def drawing(rows: "pd.DataFrame") -> bytes:
     points are shown, and the title says how many.
     """
     rows = _priced(rows)
-    names = _telling(rows)
+    names = chart.design(rows)
     numeric = [name for name in names if chart.is_numeric(rows[name]) and rows[name].notna().all()]
-    across = max(numeric, key=lambda name: rows[name].nunique(), default="family")
-    shown = rows[[name for name in names if name != across]].map(chart.printed)
-    for name in shown:
+    across = max(numeric[::-1], key=lambda name: rows[name].nunique(), default="family")
+    shown, kept = rows.map(chart.printed), [name for name in names if name in ("family", *SOLVERS)]
+    kept = [across, *(name for name in kept if name != across)]
+    for name in names:
+        if len(shown[[*kept, name]].drop_duplicates()) > len(shown[kept].drop_duplicates()):
+            kept.append(name)
+    lines = shown[kept[1:]]
+    for name in lines:
         if chart.is_numeric(rows[name].dropna()):
-            shown[name] = (f"{name} " + shown[name]).where(shown[name] != "", "")
-    rows = rows.assign(line=[", ".join(filter(None, values)) for values in shown.itertuples(index=False)])
+            lines[name] = (f"{name} " + lines[name]).where(lines[name] != "", "")
+    rows = rows.assign(line=[", ".join(filter(None, values)) for values in lines.itertuples(index=False)])
     points = rows.groupby("line")[across].nunique()
     longest = points.nlargest(LINES).index
     scale = ["y"] if (rows["cost"] > 0).all() else []
@@ -126,20 +131,6 @@ def drawing(rows: "pd.DataFrame") -> bytes:
     if len(longest) < len(points):
         figure.axes[0].set_title(f"{len(longest)} of {len(points)} lines, those with the most points")
     return plots.saved(figure, "medians")
-
-
-def _telling(rows: "pd.DataFrame") -> list[str]:
-    """Return the columns that tell cells apart, without those that follow from others; budgets are left out first."""
-    part: Mapping[str, str] = rows.attrs["parts"]
-    kept = chart.design(rows)
-    shown = rows[kept].map(chart.printed)
-    cells = len(shown.drop_duplicates())
-    implied = [name for name in kept if name not in ("family", *SOLVERS)]
-    for name in sorted(implied, key=lambda name: -chart.DESIGN.index(part[name])):
-        rest = [each for each in kept if each != name]
-        if rest and len(shown[rest].drop_duplicates()) == cells:
-            kept = rest
-    return kept
 
 
 def _table(rows: "pd.DataFrame") -> str:

@@ -39,15 +39,10 @@ QUESTION = "How does cost grow with the number of heads?"
 STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 5.0, solving_cost, guard=600.0)
 
 
-def folder_of(ratio: int | None, dim: int | None = None) -> Path:
-    """Return where the rows of a ray lie, unless another folder is named."""
-    return Path("rays") / (f"{ratio}m" if dim is None else f"d{dim}")
-
-
-def about_of(seed: int, ratio: int | None, dim: int | None = None) -> dict[str, Any]:
-    """Return what the rows of a ray are about."""
-    line = {"ray": ratio} if dim is None else {"dim": dim}
-    return {"study": NAME, "seed": seed, "quick": False, **line}
+def named(seed: int, ratio: int | None, dim: int | None = None) -> tuple[dict[str, Any], Path]:
+    """Return what the rows of a ray are about, and where they lie unless another folder is named."""
+    line, name = ({"ray": ratio}, f"{ratio}m") if dim is None else ({"dim": dim}, f"d{dim}")
+    return {"study": NAME, "seed": seed, "quick": False, **line}, Path("rays") / name
 
 
 def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -> list[tuple[int, int]]:
@@ -121,11 +116,12 @@ def ray(
     >>> table[table.unit == "queries"][["heads", "dim", "concepts", "what", "name", "cost"]].values.tolist()[:2]
     [[2, 8, 21, 'floor', 'statistical queries', 4.0], [2, 8, 21, 'strategy', 'sign-batch', 5.0]]
     """
-    named = list(map(importable_name, learner if isinstance(learner, list | tuple) else [learner]))
-    folder = Path(out) if out is not None else folder_of(ratio)
-    tasks = tasks_at(places_of(heads, ratio), named)
-    with Store(folder / STORE, about_of(seed, ratio)) as store:
-        store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={named})")
+    learners = list(map(importable_name, learner if isinstance(learner, list | tuple) else [learner]))
+    tasks = tasks_at(places_of(heads, ratio), learners)
+    about, folder = named(seed, ratio)
+    folder = folder if out is None else Path(out)
+    with Store(folder / STORE, about) as store:
+        store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={learners})")
         run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, shown=True)
         rows = store.table()
     dashboard.write(STUDY, rows, folder)
