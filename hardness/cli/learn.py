@@ -98,14 +98,12 @@ def learn(
 
 
 def _lines(payload: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each phase, of numbered ones for the last, and what the provable learner certifies."""
+    """Yield a line for each phase, of numbered ones for the last; what the provable learner recovered, or missed."""
     for phase in {phase["name"].rstrip(" 0123456789"): phase for phase in payload["phases"]}.values():
         outcome = phase["reason"] or _numbers(phase["diagnostics"])
         yield f"{phase['name']:22} {phase['verdict']:8} {outcome}"
-    if "certified" in payload:
-        yield _numbers({name: payload[name] for name in ("certified", "certified_error", "polished_error")})
     if heads := payload.get("heads"):
-        yield f"heads recovered {heads['recovered']} of {len(heads['order'])}, {_numbers(heads)}"
+        yield f"heads recovered {heads['recovered']} of {len(heads['order'])}, certified {payload['certified']}"
     if failed := payload.get("condition"):
         yield f"condition {failed['name']}: {failed['value']:.3g}, the phases need {failed['threshold']:.3g}"
 

@@ -39,9 +39,11 @@ def list_(as_json: Json = False) -> None:
 
     Example: hardness study list
     """
+    from hardness import registry
     from hardness.studies import catalog
 
-    known, broken = catalog.known(), [str(error) for error in catalog.broken()]
+    broken = [str(each) for _, each in registry.loaded("studies") if isinstance(each, InputError)]
+    known = catalog.known()
     rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in known.values()]
     for line in broken:
         talk(f"skipped: {line}")

@@ -6,15 +6,14 @@ A frame has bare names; a table written to a file has a column for each place of
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from hardness.engine.outcome import Row
 from hardness.engine.rows import PLANNED, TIMED, read
 from hardness.errors import InputError
 from hardness.io.files import replacing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # What a cost is: queries or examples spent, of a solved run what solving took, of a censored one a bound from below.
 COLUMNS = ("identity", "family", "repetition", "status", "cost", "censored", "tuning", "seconds")
@@ -22,7 +21,7 @@ PARTS = ("params", "solver", "budget", "detail", "provenance")  # of a row, wher
 Place = tuple[str, str]  # of a value: its part, "" for a column of `COLUMNS`, and its name
 
 
-def frame(rows: Iterable[Row]) -> "pd.DataFrame":
+def frame(rows: Iterable[Row]) -> pd.DataFrame:
     """Return a data frame with a line a row, run or not; `attrs["parts"]` says of which of `PARTS` each column is.
 
     The columns of `COLUMNS` come first. Every other value has its bare name (`dim`, `learner`, `samples`), entries of
@@ -75,7 +74,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield prefix + key, value
 
 
-def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
+def rows(folder: str | Path, *, tuning: bool = False) -> pd.DataFrame:
     """Return the rows of a study or sweep as a data frame (`frame`).
 
     `folder` is what `study run --out` or `sweep --out` named, the rows.db in it, or the folder of a committed page,
@@ -86,14 +85,12 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
     return frame(row for row in read(Path(folder)).rows if tuning or not row.task.tuning)
 
 
-def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+def data_frame(lines: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return lines as a pandas DataFrame in which integers beside missing values stay integers (`Int64`).
 
     >>> data_frame([{"s": 4, "q": 2**60 + 1}, {"s": None, "q": 1}])["s"].tolist()
     [4, <NA>]
     """
-    import pandas as pd
-
     table = pd.DataFrame(lines)
     for name in table.columns:
         values = [line.get(name) for line in lines]

@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from hardness.engine.frames import frame
 from hardness.engine.outcome import Table
@@ -22,9 +24,6 @@ from hardness.errors import InputError
 from hardness.io.files import replacing, write_text
 from hardness.io.schemas import SUMMARY_VERSION
 from hardness.report import plots
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ARTICLE = "README.md"  # which a forge and the site show
 PICTURE = re.compile(r"!\[([^\]]*)\]\(([\w-]+)\.svg\)")
@@ -117,7 +116,7 @@ def plain(numbers: Any) -> dict[str, Any]:
 
 
 def fill(
-    text: str, numbers: Mapping[str, Any], tables: "Mapping[str, pd.DataFrame]", page: str = "page.md"
+    text: str, numbers: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], page: str = "page.md"
 ) -> str:
     """Return a page with its numbers and tables in their places, as `str.format` writes them.
 
@@ -160,7 +159,7 @@ def _leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
         yield from _leaves(item, f"{place}[{key}]")
 
 
-def markdown(table: "pd.DataFrame") -> str:
+def markdown(table: pd.DataFrame) -> str:
     """Return a data frame as a Markdown table: whole numbers with commas, others to three digits, texts as they are.
 
     >>> import pandas as pd
@@ -178,8 +177,6 @@ def markdown(table: "pd.DataFrame") -> str:
 
 
 def _cell(value: Any) -> str:
-    import pandas as pd
-
     if isinstance(value, str):
         return value.replace("|", "\\|")
     if pd.isna(value):

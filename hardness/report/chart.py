@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from hardness.engine.outcome import CENSORED
 from hardness.errors import InputError, unknown
 from hardness.report import plots
 from hardness.statistics import median, median_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 DESIGN = ("params", "solver", "budget")
 PRICED = ("cost", "ratio")  # columns that only a run has that solved, or that a budget or a time limit ended
@@ -21,31 +20,30 @@ MOST_LINES = 2 * COLORS
 MOST_TICKS = 12
 
 
-def design(rows: "pd.DataFrame") -> list[str]:
+def design(rows: pd.DataFrame) -> list[str]:
     """Return the columns that tell cells apart: family, parameters, solver and budget, where rows differ in them."""
     part: Mapping[str, str] = rows.attrs["parts"]
     names = [name for name in rows if name == "family" or part[name] in DESIGN]
     return [name for name in names if rows[name].map(printed).nunique() > 1]
 
 
-def select(rows: "pd.DataFrame", where: Mapping[str, Sequence[str]]) -> "pd.DataFrame":
+def select(rows: pd.DataFrame, where: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Return the rows that have, in every column of `where`, one of the values listed there, as they are printed.
 
-    A text that no row has stands for several values with commas between. Raises `InputError` for an unknown column, and
-    for a value that no row has.
+    Texts may hold several values, with commas between. Raises `InputError` for an unknown column, and for a value that
+    no row has.
     """
     for name, texts in where.items():
         check_columns(rows, name)
         shown = rows[name].map(printed)
-        known = set(shown)
-        values = {value for text in texts for value in ([text] if text in known else text.split(","))}
-        if strange := sorted(values - known):
-            raise unknown(f"value of the column {name}", strange[0], known)
+        values = {value for text in texts for value in text.split(",")}
+        if strange := sorted(values - {*shown}):
+            raise unknown(f"value of the column {name}", strange[0], {*shown})
         rows = rows[shown.isin(values)]
     return rows
 
 
-def check_columns(rows: "pd.DataFrame", *names: str) -> None:
+def check_columns(rows: pd.DataFrame, *names: str) -> None:
     """Raise `InputError`, with the nearest name as a suggestion, unless the rows have columns of these names."""
     for name in names:
         if name not in rows:
@@ -53,8 +51,8 @@ def check_columns(rows: "pd.DataFrame", *names: str) -> None:
 
 
 def chart(
-    rows: "pd.DataFrame", x: str, y: str = "cost", by: Sequence[str] = (), log: Sequence[str] = ()
-) -> "Figure":
+    rows: pd.DataFrame, x: str, y: str = "cost", by: Sequence[str] = (), log: Sequence[str] = ()
+) -> Figure:
     """Return a figure of the medians of column y against column x, with a line for each value of the columns `by`.
 
     `rows` are those of `hardness.rows`; those without a value in one of the columns are left out. A bar is an interval
@@ -98,10 +96,8 @@ def chart(
     return figure
 
 
-def _counted(rows: "pd.DataFrame", x: str, y: str, by: Sequence[str]) -> "pd.DataFrame":
+def _counted(rows: pd.DataFrame, x: str, y: str, by: Sequence[str]) -> pd.DataFrame:
     """Return the rows that have a value in every column, with y as floats."""
-    import pandas as pd
-
     numbers = pd.to_numeric(rows[y].map(lambda value: None if isinstance(value, list) else value), "coerce")
     rows = rows.assign(**{y: numbers.astype(float)})
     rows = rows[rows["status"].isin(["solved", *CENSORED])] if y in PRICED else rows.assign(censored=False)
@@ -112,13 +108,13 @@ def _counted(rows: "pd.DataFrame", x: str, y: str, by: Sequence[str]) -> "pd.Dat
     return kept
 
 
-def _label(group: "pd.DataFrame", by: Sequence[str]) -> str:
+def _label(group: pd.DataFrame, by: Sequence[str]) -> str:
     """Return what the rows of a line have in common: values, a number behind the name of its column."""
     first = group.iloc[0]
     return ", ".join(f"{name} " * isinstance(first[name], Real) + printed(first[name]) for name in by)
 
 
-def _line(axes: "Axes", group: "pd.DataFrame", y: str, style: str) -> Any:
+def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
     """Draw the medians of a line and their intervals; return the line."""
     cells = {at: ([*cell[y]], [*cell["censored"]]) for at, cell in group.groupby("at")}
     middles = {at: median(*cell) for at, cell in cells.items()}
@@ -149,8 +145,6 @@ def printed(value: Any) -> str:
     >>> printed(16.0), printed(0.1), printed(None), printed(float("nan")), printed("mlp")
     ('16', '0.1', '', '', 'mlp')
     """
-    import pandas as pd
-
     if isinstance(value, list | dict):
         return str(value)
     if pd.isna(value):

@@ -8,7 +8,9 @@ import base64
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from hardness.engine.frames import frame
 from hardness.engine.outcome import CENSORED, Table
@@ -17,9 +19,6 @@ from hardness.engine.study import Study
 from hardness.io.files import write_text
 from hardness.report import article, chart, plots
 from hardness.statistics import median
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PAGE = "index.html"
 SHOWN = 1000  # rows of the last table; rows.csv has all
@@ -61,7 +60,7 @@ def write(study: Study, table: Table, folder: Path) -> str:
     return line
 
 
-def _measured(rows: "pd.DataFrame") -> dict[str, str]:
+def _measured(rows: pd.DataFrame) -> dict[str, str]:
     """Return cells, figure and rows as HTML by their titles; no cells and no figure where no trial has a cost."""
     if rows.empty:
         return {}
@@ -73,13 +72,11 @@ def _measured(rows: "pd.DataFrame") -> dict[str, str]:
     return {"Median cost": IMAGE.format(drawn), "Cells": _table(cells.map(str)), **shown}
 
 
-def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
+def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a line a cell of the design: its median cost over runs that solved or were cut short, and its counts.
 
     Runs that choose settings are left out. A run that ended otherwise has no cost of solving, and counts as `other`.
     """
-    import pandas as pd
-
     ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []
     names = [name for name in chart.design(rows) if name not in ("kind", "online")] or ["family"]
     for key, cell in ended.groupby([ended[name].map(chart.printed) for name in names], sort=False):
@@ -98,13 +95,13 @@ def medians(table: Table) -> list[str]:
     return [] if cells.empty else cells.head(PRINTED).to_string(index=False).splitlines()
 
 
-def _priced(rows: "pd.DataFrame") -> "pd.DataFrame":
+def _priced(rows: pd.DataFrame) -> pd.DataFrame:
     if "cost" not in rows:
         return rows.head(0)
     return rows[rows["status"].isin(["solved", *CENSORED]) & rows["cost"].notna()]
 
 
-def drawing(rows: "pd.DataFrame") -> bytes:
+def drawing(rows: pd.DataFrame) -> bytes:
     """Return an SVG of the median cost against the number that varies most, a line for all else that varies.
 
     What follows from other columns, as a budget from the size, makes no lines. Of too many lines those of the most
@@ -133,13 +130,11 @@ def drawing(rows: "pd.DataFrame") -> bytes:
     return plots.saved(figure, "medians")
 
 
-def _table(rows: "pd.DataFrame") -> str:
+def _table(rows: pd.DataFrame) -> str:
     html: str = rows.to_html(index=False, na_rep="", border=0, float_format="{:.6g}".format)
     return html
 
 
 def _listed(values: Mapping[str, Any]) -> str:
-    import pandas as pd
-
     html: str = pd.Series(values, dtype=object).to_frame().to_html(header=False, border=0)
     return html

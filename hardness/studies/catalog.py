@@ -42,11 +42,6 @@ def known() -> "dict[str, Study]":
     return {name: get(name) for name in _offered()}
 
 
-def broken() -> list[InputError]:
-    """Return what is wrong with plug-ins whose studies cannot be loaded."""
-    return [studies for _, studies in registry.loaded("studies") if isinstance(studies, InputError)]
-
-
 def get(name: str) -> "Study":
     """Return the study called `name`, or behind ``package.module:STUDY``. Raises `InputError` if there is none."""
     from hardness.engine.study import Study

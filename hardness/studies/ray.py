@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, product
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from hardness.engine.frames import data_frame
 from hardness.engine.outcome import FINISHED, Row, Table
@@ -20,9 +22,6 @@ from hardness.families.parity import Parity
 from hardness.report import dashboard
 from hardness.statistics import median
 from hardness.studies.trials import solving_cost
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME, HEADS, LEARNER = "ray", (2, 3, 4), "diagonal"
 REACH, TOLERANCE = 10**8, 0.1  # sets at most; of the games
@@ -102,7 +101,7 @@ def ray(
     seed: int = 0,
     workers: int | None = None,
     out: str | Path | None = None,
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Return what is proved, what strategies ask and what learners read along d = `ratio` m: a line for each at each m.
 
     `learner` is a registered name, ``module:Class`` or a class, or a list of such, each with its defaults. Each is put
@@ -131,7 +130,7 @@ def ray(
     return table
 
 
-def table_of(rows: Sequence[Row]) -> "pd.DataFrame":
+def table_of(rows: Sequence[Row]) -> pd.DataFrame:
     """Return the table of `ray`, of `COLUMNS`: what is proved, asked and read at every place, in this order."""
 
     def place(row: Row) -> tuple[int, int]:

@@ -6,7 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-from hardness.engine.frames import export
 from hardness.engine.outcome import Outcome
 from hardness.engine.run import run
 from hardness.engine.store import Store
@@ -90,6 +89,8 @@ def learning(name: str, repetition: int = 0) -> Task:
 
 def exported(path: Path, count: int = 0) -> bytes:
     """The rows of a store without times; of `count` undisturbed trials run first."""
+    from hardness.engine.frames import export  # workers import this module, and no data frames
+
     with Store(path, ABOUT) as store:
         run(numbered(count), store, trivial, workers=0)
         export([*store.rows()], path.with_suffix(".csv"), timing=False)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from hardness import families
 from hardness.engine.frames import frame
@@ -19,9 +20,6 @@ from hardness.families.base import types_of
 from hardness.report import dashboard
 from hardness.studies.sweep.grid import GUARD, Grid
 from hardness.studies.trials import solving_cost
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAME = "sweep"
 QUESTION = "What does each cell of this grid cost?"
@@ -88,7 +86,7 @@ def sweep(
     zip: Sequence[str] = (),
     tune: Mapping[str, Any] | None = None,
     **params: Any,
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Run any family with any solver on a grid; return the rows as a DataFrame, one per cell and run, in its order.
 
     `params` are parameters of the family. One of `strategy` (with `oracle`, `tolerance`, and at most `queries`),
