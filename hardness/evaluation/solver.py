@@ -139,27 +139,24 @@ class Fitted:
         with self.timed():
             (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
 
-    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Return predictions (n, k, d) for X. Raises `TrialEnded` (refused) for an array of another shape."""
+    def predict(self, X: NDArray[np.int8]) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Return predictions (n, k, d) for X, and what was done: `work`, what the learner says of it, its `report`,
+        none if it learns in pieces, and `reference_seconds`, the CPU time over that of the reference kernel.
+
+        Raises `TrialEnded` (refused) for an array of another shape.
+        """
         with self.timed():
             predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
         if predicted.shape != X.shape:
             raise TrialEnded("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
-        return predicted
-
-    def report(self) -> dict[str, Any]:
-        """Return what its `report_` says, as JSON."""
-        report = getattr(self.learner, "report_", None)
+        report = None if self.streamed else getattr(self.learner, "report_", None)
         names = ("status", "reason", "phases", *VERDICTS)
-        return {name: plain(getattr(report, name)) for name in names if hasattr(report, name)}
-
-    def work(self) -> dict[str, Any]:
-        """Return what it says of its own work, `work_`: names and figures."""
-        return dict(plain(getattr(self.learner, "work_", {})))
-
-    def reference_seconds(self) -> float:
-        """Return the CPU time of learning and predicting, over that of the reference kernel in this process."""
-        return self.cpu_seconds / kernel_seconds()
+        done = {
+            "work": dict(plain(getattr(self.learner, "work_", {}))),
+            "report": {name: plain(getattr(report, name)) for name in names if hasattr(report, name)},
+            "reference_seconds": self.cpu_seconds / kernel_seconds(),
+        }
+        return predicted, done
 
 
 class _Attack:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hardness.errors import TrialEnded
@@ -30,7 +30,7 @@ class Evaluation:
     scores: Scores
     work: Mapping[str, Any]
     reference_seconds: float
-    report: Mapping[str, Any] = field(default_factory=dict)
+    report: Mapping[str, Any]
 
 
 def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
@@ -72,10 +72,8 @@ def evaluations(
             for start in range(read, end, step):
                 part = examples(start, min(step, end - start))
                 solver.partial_fit(part.X, part.Y)
-            read, predicted = end, solver.predict(judged.X)
-            report = {} if streamed else solver.report()
-            spent = solver.reference_seconds()
-            yield Evaluation(end, scores(judged, predicted), solver.work(), spent, report)
+            read, (predicted, done) = end, solver.predict(judged.X)
+            yield Evaluation(end, scores(judged, predicted), **done)
 
 
 def at_sizes(ends: Iterable[int], streamed: bool) -> list[Life]:

@@ -85,10 +85,6 @@ LEARNERS = {
     "Exits": ("killed", "the learner's process ended with code 3"),
     "NotFinite": ("wrong", "predictions are not finite"),
     "Shapeless": ("refused", "expected predictions of shape (4096, 2, 16), got (4096, 3)"),
-    "NeedsMore": (
-        "error",
-        "TypeError: NeedsMore.__init__() missing 1 required positional argument: 'missing'",
-    ),
     "Nobody": ("error", "cannot load the learner trial_learners:Nobody"),
 }
 

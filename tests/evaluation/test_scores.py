@@ -1,19 +1,15 @@
 """The judge: what it says of the truth, of a guess, and of all that is linear; the variance of a label."""
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
 from hardness.families.controls import Nested
-from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.gadgets import sharp
 from hardness.instance import Instance, every_pair
 from hardness.scores import fresh, judge, label_variance, open_error, scores
 from hardness.tokens import unpack
-from learner.base import FitReport
 
 FAMILIES = [
     Parity(5, 2),
@@ -40,10 +36,6 @@ def test_the_variance_of_a_label_is_that_over_all_inputs_with_an_open_gate(name)
         assert variance == pytest.approx(1)
     best = shown.mean(axis=0) * X[:, :, :1]  # the best prediction that knows the gate alone
     assert open_error(X, best, teacher(X), variance) == pytest.approx(1)
-
-
-def test_labels_of_random_layers_have_none():
-    assert label_variance(Instance.generate(Nondegenerate(4, 2, 1), 0).teacher) is None
 
 
 def test_the_open_error_sees_rows_with_an_open_gate_alone_and_all_their_outputs():
@@ -90,8 +82,7 @@ def test_who_knows_the_gate_alone_explains_nothing(family):
     assert gated["relative_error"] < 0.8  # though much of the labels' variance is the gate
 
 
-def test_the_sign_accuracy_is_the_share_nearest_to_the_true_value_and_stands_nowhere_else():
+def test_the_sign_accuracy_is_the_share_nearest_to_the_true_value():
     judged = fresh(Instance.generate(Rounding(10, 97, 4), 1), 2000, seed=2)
     timid = scores(judged, 0.3 * judged.Y)  # every sign is right, and few values
     assert timid["sign_accuracy"] < 0.5
-    assert "sign_accuracy" not in {field.name for field in fields(FitReport)}

@@ -88,8 +88,9 @@ def test_a_printing_one_leaves_json_clean(tmp_path: Path) -> None:
 def test_work_that_is_no_figure_is_none_and_cpu_time_is_told() -> None:
     with opened(Solver("learner", "trial_learners:Nan", heads_known=2), 0, time.monotonic() + 60) as solver:
         solver.partial_fit(X, np.full(X.shape, 0.5))
-        assert solver.work() == {"loss": None, "huge": None}
-        assert 0 < solver.reference_seconds() < 60
+        _, done = solver.predict(X)
+        assert done["work"] == {"loss": None, "huge": None}
+        assert 0 < done["reference_seconds"] < 60
 
 
 def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

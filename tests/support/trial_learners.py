@@ -64,11 +64,6 @@ class Raises(Mean):
         raise RuntimeError("I give up\nwith a second line")
 
 
-class NeedsMore(Mean):
-    def __init__(self, missing: int) -> None:
-        pass
-
-
 class Shapeless(Mean):
     def predict(self, X: Any) -> Any:
         return np.zeros((len(X), 3))
