@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
+from types import NoneType
 from typing import Any
 
 from hardness.engine.outcome import Outcome, Table
@@ -196,7 +197,7 @@ def checked(
     if status is None:
         return Row(task)
     detailed = schemas.parse(detail or "", "a detail")
-    numbers = all(type(value) in (int, float) for value in (cost or 0.0, seconds))
+    numbers = type(cost) in (int, float, NoneType) and type(seconds) in (int, float)
     if not (numbers and isinstance(detailed, dict) and isinstance(made, dict)):
         raise InputError("the row of a trial is none that the lab writes")
     return Row(task, Outcome(status, cost, sanitize_json(detailed), seconds), sanitize_json(made))
