@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.layer import MultiHeadAttention
 from learner.attempt import examples_wanted, random_theta
 from learner.base import Array
 from learner.varpro import anchored, attend, pairs, project, settle_signs
@@ -38,15 +39,6 @@ class Readings:
     usable: float
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """The best Θ (m, d, d) of a run, W (m, d, d) by least squares, and the relative residual of every round."""
-
-    theta: Array
-    w: Array
-    residuals: tuple[float, ...]
-
-
 def impossible(heads: int, tokens: int, dim: int) -> str:
     """Return why a row cannot show the patterns of all heads, or an empty string."""
     if heads * (tokens - 1) > dim:
@@ -67,8 +59,8 @@ def random_start(heads: int, dim: int, rng: np.random.Generator) -> Array:
     return SPREAD * random_theta(rng, heads, dim)
 
 
-def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> Rounds:
-    """Run rounds on X and Y (n, k, d) from Θ (m, d, d), until they gain too little."""
+def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAttention:
+    """Return the best layer of rounds on X and Y (n, k, d) from Θ (m, d, d), until they gain too little."""
     residuals: list[float] = []
     best = theta
     for _ in range(rounds):
@@ -86,7 +78,7 @@ def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> Rounds:
     best = settle_signs(X, Y, best)
     m, d = len(best), X.shape[2]
     w = project(attend(X, best)[1], Y.reshape(-1, d))[0].reshape(m, d, d)
-    return Rounds(best, w, tuple(residuals))
+    return MultiHeadAttention(best, w)
 
 
 def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float]:

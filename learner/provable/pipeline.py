@@ -234,9 +234,8 @@ class _Walk:
                 continue
             X, Y = (part[: every_head.rows_wanted(m, tokens, dim)] for part in self.sample)
             first = every_head.random_start(m, dim, rng) if theta is None else theta
-            end = every_head.run(X, Y, first, rounds)
+            layer = every_head.run(X, Y, first, rounds)
             drawn = drawn or theta is None
-            layer = MultiHeadAttention(end.theta, end.w)
             error = self.error(layer)
             if error < least:
                 best, least = layer, error

@@ -17,8 +17,7 @@ from learner.provable.pipeline import Provable
 def test_every_head_is_found_and_lies_in_the_certified_ball(m: int, k: int, d: int) -> None:
     true = teacher(m, d, 300 + d)
     X, Y = examples(true, heads.rows_wanted(m, k, d), k, 0)
-    end = heads.run(X.astype(float), Y, heads.random_start(m, d, np.random.default_rng(0)))
-    learned = MultiHeadAttention(end.theta, end.w)
+    learned = heads.run(X.astype(float), Y, heads.random_start(m, d, np.random.default_rng(0)))
     match = recovery(learned, true, k)
     assert match is not None
     assert match["recovered"] == m
