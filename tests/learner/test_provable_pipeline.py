@@ -104,14 +104,6 @@ def test_two_verdicts_where_the_span_fails() -> None:
     assert report.polished_error < 1e-6
 
 
-def test_gaussian_tokens() -> None:
-    layer = teacher(2, 8, 8)
-    X = np.random.default_rng(8).normal(size=(20_000, 2, 8))
-    report = Provable(heads=2, random_state=0).fit(X, layer(X)).report_
-    assert (report.certified, report.status) == (True, "solved")
-    assert net_error(report) < 2e-2
-
-
 def test_what_is_certified_is_learned() -> None:
     """Learner 1.13: saturated patterns betray a hull that holds no head, at a small η and a clear gap."""
     missed, learned = (fit(teacher(2, 8, 90 + s, tau=6), 3000, 2, s, polish=False) for s in (3, 2))
