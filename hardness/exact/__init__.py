@@ -1,5 +1,5 @@
 """The exact room: what a query can lose of parities, played, bracketed and certified in rationals (theory 2.7, 2.8).
 
-Only the studies of games and the commands `sq value` and `sq certify` import it; its strategies `flat` and
-`dependent` are found by name.
+Only the studies of games and the commands `sq value` and `sq certify` import it; its strategy `flat` is found
+by name.
 """

@@ -1,4 +1,4 @@
-"""What a query surely loses of any parities, however dependent they are, and the strategy that asks it (theorem C).
+"""What a query surely loses of any parities, however dependent they are: an upper bound on V (theorem C).
 
 Of k parities draw M with random signs, and let Z be the sum of their characters. The query is Z, scaled and cut at
 +-1/2. Over the signs, the mean at a set that was drawn is on average what it is for independent ones; it varies through
@@ -6,28 +6,15 @@ dependencies of four or more of the M sets only, and these are rare among many s
 pass the tolerance, and no answer keeps both a set that was driven up and one that was driven down.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import comb, exp, inf, isqrt, log, pi, sqrt
 
 import numpy as np
-from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
-from hardness.families.concepts import ParityConcepts
-from hardness.sq.bounds.batches import batch_size, independent_lost
+from hardness.sq.bounds.batches import independent_lost
 from hardness.sq.bounds.floors import decimal
-from hardness.sq.queries import Masks, Query, Table, Values
-from hardness.sq.strategies import (
-    Steps,
-    batch,
-    best_of,
-    character_sum,
-    check_table,
-    coefficients,
-    cut,
-)
 
 GROWTH = 1.05  # of the sums that are looked at
 LIVE_GROWTH = 1.1  # of the numbers of live sets
@@ -35,18 +22,6 @@ LIVE_GROWTH = 1.1  # of the numbers of live sets
 CUTS = np.linspace(0.04, 0.96, 24)
 MOST = 2**80  # live sets, beyond all classes
 SAFE = 1e-9  # floating point errs by far less
-DRAWS, TURNS = 3, 16  # of signs for a query, and of arguments for each
-
-
-@dataclass(frozen=True)
-class Loss:
-    """Of `live` parities or more a query loses `lost`: a sum of `count` of them, cut at +-`cut`."""
-
-    live: int
-    lost: int
-    count: int
-    cut: float
-    even: bool  # as many characters with sign + as with sign -
 
 
 def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -74,31 +49,30 @@ def middle(count: int) -> float:
 
 
 @cache
-def dependent_losses(tolerance: float) -> tuple[Loss, ...]:
-    """Return what is lost of more and more live sets, up to what a query loses of independent ones (theorem C).
+def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
+    """Return pairs (live, lost) with more and more live sets, up to what a query loses of independent ones (theorem C).
 
     With mean nu and variance D of the means at the M sets, at most the share D/(D + (nu - tau)^2) of them is not
     driven in the mean over all draws; the smaller side of J driven ones has (J - sqrt J)/2 at some argument. Of even
     signs M/2 less those that are not driven are lost. Sums M, cuts and numbers of live sets are on rows.
     """
-    count, cut, past, spread, crowd = _plans(tolerance)
+    count, past, spread, crowd = _plans(tolerance)
     losses, live, most = [], 2, 0
     while live < MOST and int(count.max(initial=0)) // 2 > most:  # what is lost of independent parities
         variance = spread / np.maximum(count, float(live) - count + 1)
         driven = np.ceil(count * past**2 / (past**2 + variance) * (1 - SAFE))
         any_signs = np.ceil((driven - np.floor(np.sqrt(driven))) / 2)
         even_signs = count / 2 - np.floor(crowd * count * variance / past**2 * (1 + SAFE))
-        lost = np.where(count <= live, np.maximum(any_signs, even_signs), 0)
-        at = int(lost.argmax())
-        if lost[at] > most:
-            most, even = int(lost[at]), bool(even_signs[at] >= any_signs[at])
-            losses.append(Loss(live, most, int(count[at]), float(cut[at]), even))
+        lost = int(np.where(count <= live, np.maximum(any_signs, even_signs), 0).max())
+        if lost > most:
+            most = lost
+            losses.append((live, most))
         live = max(live + 1, int(live * LIVE_GROWTH))
     return tuple(losses)
 
 
 def _plans(tolerance: float) -> NDArray[np.float64]:
-    """Return every sum that is looked at, a column each: size M, cut, how far means pass tau, E f^2 - M nu^2, and
+    """Return every sum that is looked at, a column each: size M, how far means pass tau, E f^2 - M nu^2, and
     2^M / C(M, M/2), by which even signs are rarer; infinite for odd M."""
     last = 1 / (2 * pi * tolerance**2)  # sums of more signs do not reach the tolerance on average
     row = [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
@@ -114,7 +88,7 @@ def _plans(tolerance: float) -> NDArray[np.float64]:
         mean, size = cut_moments(count, cuts)
         past, crowd = mean * (1 - SAFE) - tolerance, inf if count % 2 else 1 / middle(count)
         spread = size - count * mean**2 + SAFE
-        rows = np.full(len(past), count), cuts, past, spread, np.full(len(past), crowd)
+        rows = np.full(len(past), count), past, spread, np.full(len(past), crowd)
         columns.append(np.array(rows)[:, past > 0])
     return np.concatenate(columns, axis=1)
 
@@ -130,7 +104,7 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     """
     tau = decimal(tolerance)
     largest = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
-    live_for = {loss.lost: loss.live for loss in dependent_losses(float(tau))}
+    live_for = {lost: live for live, lost in dependent_losses(float(tau))}
     for lost in range(1, largest + 1):
         live_for[lost] = min(live_for.get(lost, concepts + 2), max(2 ** (2 * lost - 2) + 1, 2))
     live, queries = concepts, 0
@@ -139,33 +113,3 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
             steps = -(-(live - count + 1) // lost)
             live, queries = live - steps * lost, queries + steps
     return queries
-
-
-def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask the best, by exact loss, of a sign batch and of cut sums of live sets with random signs.
-
-    Any live sets will do, and this many are lost as `certain_queries` counts, whatever a valid oracle answers. Raises
-    `InputError` for more than 24 bits.
-    """
-    check_table(concepts)
-
-    def candidates(live: Masks, idle: int) -> list[Query]:
-        plan = next((loss for loss in reversed(dependent_losses(tolerance)) if loss.live <= len(live)), None)
-        sums = [Table(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
-        return [batch(live, batch_size(tolerance) - 2 * idle, rng), *sums]
-
-    return best_of(candidates, live, tolerance)
-
-
-def cut_sum(live: Masks, plan: Loss, n: int, tolerance: float, rng: Random) -> Values:
-    """Return a cut sum of characters with random signs, (2^n,), at an argument that moves as many up as down."""
-    chosen = rng.choice(live, plan.count, replace=False)
-    signs = np.resize((1.0, -1.0), plan.count)  # as many of each
-    if not plan.even:
-        signs = rng.choice((-1.0, 1.0), plan.count)
-    values = cut(character_sum(chosen, signs, n), plan.cut)
-    driven = signs * (signs * coefficients(values, chosen) > 2 * tolerance * len(values))
-    turns = np.append(rng.integers(0, 1 << n, TURNS, np.uint64), np.uint64(0))
-    ups = driven @ (1.0 - 2.0 * (np.bitwise_count(chosen[:, None] & turns) & 1))
-    turn = int(turns[np.argmin(np.abs(ups))])
-    return np.asarray(values[np.arange(1 << n) ^ turn])

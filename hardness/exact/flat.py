@@ -20,9 +20,8 @@ from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.exact.affine_types import characters, coordinates
 from hardness.exact.independent import end_game
-from hardness.exact.small_games import SmallGames
+from hardness.exact.small_games import SmallGames, characters, coordinates
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.bits import ONE, compiled, random_word
 from hardness.sq.bounds.batches import independent_lost

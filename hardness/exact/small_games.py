@@ -5,14 +5,16 @@ means: then no closed window, and so no answer, keeps B whole. The search fixes 
 the next, and so on. Such a beginning demands gaps: if the concepts from a to the end of the beginning, with a later
 one b, are a set that needs more than q - 1 queries, then b lies more than 2 tau above a. A linear program drives all
 these pairs apart (`separate`): either its query wins, or the beginning is prolonged, or weights prove that no query
-has it.
+has it. Multiplying a query by a character shifts a class, so only affine dependencies of its sets matter.
 """
 
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from math import lcm
+from operator import xor
 from time import perf_counter
 from typing import Any
 
@@ -20,15 +22,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.exact.affine_types import Type, affine_type, characters, coordinates, symmetries
 from hardness.exact.dependent import certain_queries
 from hardness.exact.independent import folded, independent_value, separate
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.floors import decimal, exact_floor
+from hardness.sq.queries import reduced, span_coordinates
 
 Pair = tuple[int, int]
 Concepts = tuple[int, ...]
 MOST_CONCEPTS = 11
+
+
+def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return generators of the affine span of some sets, as differences from the first, and each set's coordinates."""
+    moved = np.array([mask ^ masks[0] for mask in masks], np.uint64)
+    basis, _, codes = span_coordinates(moved, moved)
+    return [int(moved[i]) for i in basis], [int(c) for c in codes]
+
+
+def characters(points: Sequence[int], rank: int) -> NDArray[np.int64]:
+    """Return the points' characters on all states, +-1 (points, 2^rank)."""
+    states = np.arange(1 << rank)
+    odd = np.bitwise_count(np.array(points)[:, None] & states) & 1
+    return np.asarray(1 - 2 * odd.astype(np.int64))
+
+
+def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]:
+    """Return affine maps that take the points to themselves, as maps of their indices: all, or the first `limit`."""
+    vectors = [2 * p + 1 for p in points]
+    masks = np.array(vectors, np.uint64)
+    basis, _, places = span_coordinates(masks, masks)
+    index = {vector: i for i, vector in enumerate(vectors)}
+    maps: list[tuple[int, ...]] = []
+
+    def extend(images: list[int], spanned: list[tuple[int, int]]) -> None:
+        if len(images) == len(basis):
+            chosen = ([image for i, image in enumerate(images) if code >> i & 1] for code in places.tolist())
+            sums = [reduce(xor, some) for some in chosen]
+            if all(total in index for total in sums):
+                maps.append(tuple(index[total] for total in sums))
+            return
+        for vector in vectors:
+            rest = reduced(vector, 0, spanned)[0]
+            if rest and len(maps) < limit:
+                extend([*images, vector], [*spanned, (rest, 0)])
+
+    extend([], [])
+    return maps
 
 
 class OutOfTime(Exception):
@@ -80,33 +120,33 @@ class SmallGames:
     deadline: float = float("inf")
     theorem: bool = True
     symmetric: bool = True
-    _of_type: dict[Type, int] = field(default_factory=dict, repr=False)
-    _known: dict[frozenset[int], int] = field(default_factory=dict, repr=False)
+    _known: dict[Concepts, int] = field(default_factory=dict, repr=False)
+    _maps: list[dict[int, int]] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         self.tau = decimal(self.tolerance)
 
     def value(self, concepts: Sequence[int]) -> int:
         """Return V of a set of parities, given as masks."""
-        key = frozenset(concepts)
+        live = tuple(sorted(concepts))
+        if len(live) <= 2:
+            return len(live) - 1
+        if not self._maps or not self._maps[0].keys() >= {*live}:
+            points = coordinates(live)[1]
+            self._maps = [{live[i]: live[j] for i, j in enumerate(map_)} for map_ in symmetries(points)]
+        # Affine maps of the class on itself take its subsets to equally hard ones.
+        key = min(tuple(sorted(map_[mask] for mask in live)) for map_ in self._maps)
         if key not in self._known:
-            self._known[key] = self._value(tuple(sorted(key)))
+            self._known[key] = self._value(key)
         return self._known[key]
 
     def _value(self, concepts: Concepts) -> int:
-        if len(concepts) <= 2:
-            return len(concepts) - 1
-        generators, points = coordinates(concepts)
-        if self.theorem and len(generators) == len(concepts) - 1:
+        if self.theorem and len(coordinates(concepts)[0]) == len(concepts) - 1:
             return independent_value(len(concepts), self.tau)
-        kind = affine_type(points, len(generators))
-        if kind not in self._of_type:
-            # One concept less needs no more, and a character takes one concept from the rest: one of two values.
-            fewer = max(self.value(concepts[:i] + concepts[i + 1 :]) for i in range(len(concepts)))
-            more = exact_floor(len(concepts), self.tau) > fewer
-            more = more or not isinstance(self.decide(concepts, fewer), Ask)
-            self._of_type[kind] = fewer + more
-        return self._of_type[kind]
+        # One concept less needs no more, and a character takes one concept from the rest: one of two values.
+        fewer = max(self.value(concepts[:i] + concepts[i + 1 :]) for i in range(len(concepts)))
+        more = exact_floor(len(concepts), self.tau) > fewer
+        return fewer + (more or not isinstance(self.decide(concepts, fewer), Ask))
 
     def decide(self, concepts: Sequence[int], queries: int) -> Ask | Refutation:
         """Return the first query of a strategy that surely identifies with this many queries, or why there is none."""

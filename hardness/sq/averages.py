@@ -22,6 +22,7 @@ POPULATION = 20_000  # examples whose mean the oracle `noisy` takes for the mean
 BLOCK = 4000
 
 
+@dataclass
 class Averages:
     """Answers the mean of a function of an example, entry by entry, within a tolerance.
 
@@ -34,20 +35,16 @@ class Averages:
     ((4,), 4)
     """
 
-    def __init__(
-        self,
-        instance: Instance,
-        oracle: Literal["noisy", "sampled"],
-        tolerance: float,
-        seed: int,
-        population: int = POPULATION,
-    ) -> None:
-        check_tolerance(tolerance)
-        self.population = population
-        self.instance, self.oracle, self.tolerance = instance, oracle, tolerance
-        self.ledger = Ledger()
-        self._seed, self._drawn = seed, 0
-        self._rng = np.random.default_rng(seed)
+    instance: Instance
+    oracle: Literal["noisy", "sampled"]
+    tolerance: float
+    seed: int
+    population: int = POPULATION
+
+    def __post_init__(self) -> None:
+        check_tolerance(self.tolerance)
+        self.ledger, self._drawn = Ledger(), 0
+        self._rng = np.random.default_rng(self.seed)
 
     def __call__(self, total: Callable[[Array, Array], Array], bound: float) -> Array:
         """Return the mean of a function whose sum over examples X and Y (n, k, d) is `total(X, Y)`, of any shape.
@@ -59,7 +56,7 @@ class Averages:
         self._drawn += count if fresh else 0
         sums = np.zeros(())
         for at in range(start, start + count, BLOCK):
-            data = self.instance.examples(min(BLOCK, start + count - at), self._seed, at)
+            data = self.instance.examples(min(BLOCK, start + count - at), self.seed, at)
             part = np.asarray(total(data.X.astype(np.float64), data.Y), dtype=np.float64)
             if (np.abs(part) > bound * len(data.X) * (1 + 1e-9)).any():
                 raise InputError(f"a query exceeds its bound {bound:g}; queries must stay within [-1, 1]")

@@ -56,12 +56,6 @@ class SignBatch(Query):
     sets: Masks
     signs: NDArray[np.int_]
 
-    def __post_init__(self) -> None:
-        if len(self.sets) % 2 == 0 or len(self.sets) != len(self.signs):
-            raise InputError(
-                f"a sign batch needs an odd number of sets and as many signs, got {len(self.sets)}"
-            )
-
     @property
     def peak(self) -> float:
         return 1.0

@@ -129,12 +129,10 @@ def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
 def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Ask signed majorities of `batch_size` live sets, half of the signs - (theory 2.5e); fewer in the end game."""
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
-
-    def largest(live: Masks, idle: int) -> list[SignBatch]:
-        size, _ = best_batch(modes, modes.size - 1 - 2 * idle, len(live))
-        return [batch(live, max(1, size), rng)]
-
-    return until_idle(live, largest)
+    return until_idle(
+        live,
+        lambda live, idle: [batch(live, best_batch(modes, modes.size - 1 - 2 * idle, len(live))[0], rng)],
+    )
 
 
 def batch(live: Masks, size: int, rng: Random) -> SignBatch:

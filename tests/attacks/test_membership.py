@@ -13,13 +13,17 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
-from hardness.sq.bounds.parity import membership_floor
 from hardness.sq.oracle import Membership, OutOfQueries
 
 
 def bisection(n, q, p):
     """Theory 2.9: queries if every coordinate takes a bisection."""
     return n * (1 + ceil(log2(-(-q // p))))
+
+
+def membership_floor(n, q, p):
+    """Theory 2.9: chosen inputs that tell all q^n secrets apart by levels 0..p-1."""
+    return n * log2(q) / log2(p)
 
 
 @pytest.mark.parametrize("options", [{}, {"gadget": "dot"}, {"flip": 0.4}])

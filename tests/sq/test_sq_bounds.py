@@ -2,7 +2,6 @@
 
 from itertools import combinations, product
 from math import ceil, log2, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -126,7 +125,7 @@ def test_collision_factor_is_the_collision_probability(gadget: str) -> None:
             dependent[name] = dependent.get(name, 0.0) + weight
         assert (
             sum(mass**2 for mass in dependent.values())
-            <= 1 / rounding_bounds.collision_factor(concepts) + 1e-12
+            <= 2 ** -rounding_bounds.log2_distinct(concepts) + 1e-12
         )
 
 
@@ -145,7 +144,7 @@ def eliminations(concepts: RoundingConcepts, count: int, rng: np.random.Generato
         means = query.means(elements)
         for tau in (0.02, 0.05, 0.1, 0.2):
             lost = window_loss(means, tau)
-            allowed = concepts.size / (8 * tau**2 * rounding_bounds.collision_factor(concepts))
+            allowed = concepts.size / (8 * tau**2 * 2 ** rounding_bounds.log2_distinct(concepts))
             worst = max(worst, float(lost / allowed))
     return worst
 
@@ -154,17 +153,16 @@ DIAG = [(6, 5, 2), (5, 7, 3), (6, 4, 2), (4, 5, 5)]
 CLASSES = [*((*shape, "diag") for shape in DIAG), (4, 5, 2, "dot"), (4, 4, 2, "dot")]
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", CLASSES)
-def test_no_query_beats_theorem_2_6(shape: tuple[int, int, int, str], count: int) -> None:
-    assert eliminations(RoundingConcepts(*shape), count, np.random.default_rng(1)) <= 1
+def test_no_query_beats_theorem_2_6(shape: tuple[int, int, int, str]) -> None:
+    assert eliminations(RoundingConcepts(*shape), 40, np.random.default_rng(1)) <= 1
 
 
 def test_truncation_holds_for_every_secret() -> None:
     """The share and eps of `truncation` are those of the certificates of all secrets, where these are few enough."""
     n, q, p, heads = 4, 5, 2, 6
     concepts = RoundingConcepts(n, q, p, heads=heads)
-    share, eps = rounding_bounds.truncation(concepts, 0.5, heads)
+    share, eps = rounding_bounds.truncation(concepts, 0.5)
     family = Rounding(n + 1, q, p, heads=heads)
     masses = []
     for w in concepts.elements().astype(np.int64):
@@ -175,31 +173,17 @@ def test_truncation_holds_for_every_secret() -> None:
     assert (0.5 - eps) ** 2 * share == pytest.approx(max(gains), rel=1e-9)
 
 
-def test_a_bound_of_few_heads_is_theory_2_6_with_the_printed_share_and_mass() -> None:
-    """And of two heads nothing is proved: their error mass, .11 to .34 here, depends on the secret."""
-    concepts, tolerance = RoundingConcepts(32, 97, 2, heads=12), 0.1
-    bounds: dict[str, Any] = rounding_bounds.rounding_bounds(concepts, tolerance)
-    share, mass = bounds["share"], bounds["error_mass"]
-    assert 0 < mass < tolerance
-    expected = 8 * (tolerance - mass) ** 2 * 2**32 * (share - 97.0**-32)
-    assert bounds["window"] == pytest.approx(expected, rel=1e-12)
-    two = rounding_bounds.rounding_bounds(RoundingConcepts(16, 97, 2, heads=2), 0.05)
-    assert {name for name, value in two.items() if value is not None} == {"reason"}
-
-
 @pytest.mark.parametrize(("n", "heads"), [(3, 8), (4, 9)])
 def test_truncation_beyond_what_can_be_counted_holds_too(
     n: int, heads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By Hoeffding, with sums by addition and by transform: no more than the exact error masses allow."""
+    """By Hoeffding: no more than the exact error masses allow."""
     concepts = RoundingConcepts(n, 5, 2, heads=heads)
     masses = rounding_bounds.error_masses(concepts)
     monkeypatch.setattr(rounding_bounds, "ENUMERABLE", 0)
-    for direct in (10**9, 0):
-        monkeypatch.setattr(rounding_bounds, "DIRECT", direct)
-        rounding_bounds.truncation.cache_clear()
-        share, eps = rounding_bounds.truncation(concepts, 0.5, heads)
-        assert np.mean(masses <= eps) >= share > 0.2
+    rounding_bounds.truncation.cache_clear()
+    share, eps = rounding_bounds.truncation(concepts, 0.5)
+    assert np.mean(masses <= eps) >= share > 0.2
     rounding_bounds.truncation.cache_clear()
 
 

@@ -2,7 +2,6 @@
 
 import re
 from fractions import Fraction
-from itertools import combinations
 from math import ceil, comb
 
 import numpy as np
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 from theory_page import table
 
 from hardness.errors import InputError
-from hardness.exact.affine_types import affine_type, coordinates
 from hardness.exact.dependent import certain_queries
-from hardness.exact.flat import templates
 from hardness.exact.independent import (
     end_game,
     independent_value,
@@ -25,12 +22,9 @@ from hardness.exact.small_games import SmallGames, value
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.batches import batch_size, independent_apart, independent_lost
 from hardness.sq.bounds.floors import (
-    LARGEST_E,
     asymptotic_ratio,
     decimal,
     exact_floor,
-    least_distance,
-    max_separation,
     most_lost,
     strict_floor,
 )
@@ -57,14 +51,6 @@ def test_search_agrees_with_the_recursion_on_independent_classes(tau: float, lar
     games = SmallGames(tau, theorem=False)
     for size in range(1, largest + 1):
         assert games.value(independent(size)) == independent_value(size, tau)
-
-
-def test_dependent_classes_go_both_ways() -> None:
-    plane, fano = SmallGames(0.15), SmallGames(0.12)
-    assert (plane.value((0, 1, 2, 3)), independent_value(4, 0.15)) == (3, 2)
-    assert (fano.value(range(1, 8)), independent_value(7, 0.12)) == (2, 3)
-    sets = ParityConcepts(4, 2).masks().tolist()
-    assert [SmallGames(tau).value(sets) for tau in (0.2, 0.15, 0.12, 0.1, 0.05)] == [5, 3, 2, 2, 2]
 
 
 def test_the_separation_proves_what_it_says() -> None:
@@ -147,67 +133,13 @@ def test_end_games_are_increasing_and_proved() -> None:
         independent_value(100, 0.001)
 
 
-def test_affine_types_are_those_of_theory() -> None:
-    """1, 2, 4, 12 types of 2, 4, 6, 8 points, each grown by a point; those of up to five by brute force in AG(4, 2)."""
-    counts, types = {2: 1}, [([0, 1], 1)]
-    for points in range(3, 9):
-        longer = {}
-        for members, rank in types:
-            for point in range(2**rank + 1):
-                if point not in members:
-                    generators, grown = coordinates([*members, point])
-                    longer[affine_type(grown, len(generators))] = (grown, len(generators))
-        types = list(longer.values())
-        counts[points] = len(types)
-    assert [counts[points] for points in (2, 4, 6, 8)] == [1, 2, 4, 12]
-    for points in (3, 4, 5):
-        kinds = set()
-        for rest in combinations(range(1, 16), points - 1):
-            generators, members = coordinates([0, *rest])
-            kinds.add(affine_type(members, len(generators)))
-        assert len(kinds) == counts[points]
-
-
-@settings(max_examples=150)
-@given(r=st.integers(1, 8), bent=st.booleans(), seed=st.integers(0, 2**32))
-def test_theorem_b_on_large_classes(r: int, bent: bool, seed: int) -> None:
-    """Random sets, and those with much structure: few zeros, where Z is 0 mod 4, 8 or 16 everywhere or on a flat."""
-    rng, points = np.random.default_rng(seed), np.arange(1 << r)
-    if bent:  # and then balanced
-        half = r // 2
-        low, high = points & (1 << half) - 1, points >> half
-        g = (-1.0) ** (np.bitwise_count(rng.permutation(1 << half)[low] & high) & 1)
-        g *= rng.integers(int(rng.integers(2)), 2, 1 << half)[low]
-        more = np.flatnonzero(g == np.sign(g.sum()))
-        g[rng.permutation(more)[: int(abs(g.sum()))]] = 0
-    else:
-        chosen = rng.permutation(points)[: 2 * int(rng.integers(1, len(points) // 2 + 1))]
-        g = np.zeros(len(points))
-        g[chosen] = np.resize((1.0, -1.0), len(chosen))
-    e = int(np.abs(g).sum()) // 2
-    if not e:
-        return
-    sizes = np.abs(g @ (1.0 - 2 * (np.bitwise_count(points[:, None] & points) & 1)))
-    assert all(np.mean((sizes - c) ** 2) >= least_distance(c) - 1e-9 for c in range(1, 33))
-    # 13/96 weighs the five pairs otherwise
-    assert sizes.mean() / (4 * e) <= (Fraction(11, 80) if e == 5 else max_separation(e)) + 1e-12
-
-
-def test_t_is_known_up_to_twelve() -> None:
-    """Templates of the library reach the upper bounds, exactly; single characters that of e = 1."""
-    reached = {e: max(t.reach for t in templates() if t.lost == e) for e in range(2, 15)}
-    assert (
-        [e for e in reached if reached[e] == max_separation(e)]
-        == list(range(2, LARGEST_E + 1))
-        == list(range(2, 13))
-    )
-    known = "1/6 5/32 13/96 13/112 17/176 19/208"
-    assert " ".join(str(max_separation(e)) for e in (3, 4, 5, 7, 11, 13)) == known
-    assert [most_lost(max_separation(e)) for e in range(2, 13)] == list(range(1, 12))
-
-
 def test_values_of_classes() -> None:
-    assert value(ParityConcepts(4, 2), 0.15) == (3, 3)
+    """Dependent classes need more than independent ones, or less."""
+    plane, fano = SmallGames(0.15), SmallGames(0.12)
+    assert (plane.value((0, 1, 2, 3)), independent_value(4, 0.15)) == (3, 2)
+    assert (fano.value(range(1, 8)), independent_value(7, 0.12)) == (2, 3)
+    found = [value(ParityConcepts(4, 2), tau)[1] for tau in (0.2, 0.15, 0.12, 0.1, 0.05)]
+    assert found == [5, 3, 2, 2, 2]
     assert [value(ParityConcepts(n, s), 0.2)[0] for n, s in ((1001, 1), (20, 4))] == [1000, 4844]
     assert value(ParityConcepts(5, 2), 0.1, seconds=0.0) == (2, 5)  # out of time
 

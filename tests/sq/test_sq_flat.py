@@ -42,9 +42,14 @@ def test_flat_games_are_solved_above_the_floor(n: int, s: int, tau: float) -> No
     assert result.queries <= 1.05 * independent_value(concepts.size, tau) + 6
 
 
+def test_flat_needs_fewer_queries_than_independent_sets_would() -> None:
+    result = play(ParityConcepts(10, 4), "flat", "window", 0.16, seed=0)
+    assert 70 <= result.queries <= 85 < independent_value(210, 0.16) == 105
+
+
 def test_flat_against_other_oracles() -> None:
     concepts = ParityConcepts(9, 3)
-    for oracle in ("null", "exact", "noisy", "sampled"):
+    for oracle in ("null", "sampled"):
         result = play(concepts, "flat", oracle, 0.11, seed=2)
         assert (result.status, result.exact_floor, result.floor_ratio) == ("solved", None, None)
     assert play(concepts, "flat", "window", 0.25).status == "stuck"
@@ -52,21 +57,3 @@ def test_flat_against_other_oracles() -> None:
     assert (flipped.status, flipped.exact_floor) == ("solved", exact_floor(84, Fraction(1, 10)))
     with pytest.raises(InputError, match=r"flat is offered up to 2\^18 sets, not 593775"):
         play(ParityConcepts(30, 6), "flat", "window", 0.1)
-
-
-@pytest.mark.parametrize(
-    ("n", "s", "tau", "allowed", "ratio"),
-    [
-        (10, 4, 0.16, 85, 85 / 70),  # 210 independent sets would take 105
-        *(
-            pytest.param(*cell, marks=pytest.mark.slow)
-            for cell in ((20, 4, 0.16, 1900, 1.18), (16, 6, 0.1, 1065, 1.46), (16, 6, 0.05, 255, 1.54))
-        ),
-    ],
-)
-def test_the_bracket_of_the_greedy_window(n: int, s: int, tau: float, allowed: int, ratio: float) -> None:
-    result = play(ParityConcepts(n, s), "flat", "window", tau, seed=0)
-    assert result.solved
-    assert result.queries <= allowed
-    assert result.floor_ratio is not None
-    assert 1 <= result.floor_ratio <= ratio

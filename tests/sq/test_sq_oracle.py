@@ -38,14 +38,13 @@ PLUS = np.array([1])
 PROMISING = ("exact", "noisy", "window", "null")
 
 
-@pytest.mark.parametrize("count", [3_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
-def test_no_answer_is_outside_its_tolerance(count: int) -> None:
+def test_no_answer_is_outside_its_tolerance() -> None:
     """Answers in every mode that promises a tolerance: none outside it.
 
     Honest answers lie within the radius of the secret's mean, an adversary's within that of every concept it keeps.
     """
-    rng, every, answered = np.random.default_rng(count), ParityConcepts(8, 3).masks(), 0
-    while answered < count:
+    rng, every, answered = np.random.default_rng(3000), ParityConcepts(8, 3).masks(), 0
+    while answered < 3000:
         mode = PROMISING[rng.integers(4)]
         oracle = ORACLES[mode](every, rng)
         for _ in range(50):

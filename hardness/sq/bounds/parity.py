@@ -1,7 +1,7 @@
 """Lower bounds on statistical queries. Each docstring names the statement and its source."""
 
 from fractions import Fraction
-from math import comb, floor, log, log2
+from math import comb, floor, log2
 from typing import Any
 
 from hardness.errors import InputError
@@ -37,22 +37,16 @@ SOURCES = {
 }
 
 
-def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
-    """Return queries that any strategy needs against the best window: 8 tau^2 (p N - 1). Proved in theory 2.5.
+def window_bound(concepts: int, tolerance: float, flip: float = 0.0) -> float:
+    """Return queries that any strategy needs against the best window: 8 tau^2 (N - 1). Proved in theory 2.5.
 
-    Any query phi(X, F(X)) in [-1, 1]; p is the success probability over a uniform hidden set. Labels flipped with
-    probability `flip` are as a tolerance 1/(1 - 2 flip) times as large (theory 1.2b). In integers:
-    `floors.strict_floor`.
+    Any query phi(X, F(X)) in [-1, 1]. Labels flipped with probability `flip` are as a tolerance 1/(1 - 2 flip) times as
+    large (theory 1.2b). In integers: `floors.strict_floor`. Half of it holds against the null adversary (2.5(b)).
 
     >>> round(window_bound(1001, 0.1), 1)
     80.0
     """
-    return 8 * (tolerance / (1 - 2 * flip)) ** 2 * (success * concepts - 1)
-
-
-def null_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
-    """Return queries that any strategy needs against the null adversary: 4 tau^2 (p N - 1). Source: theory 2.5(b)."""
-    return 4 * (tolerance / (1 - 2 * flip)) ** 2 * (success * concepts - 1)
+    return 8 * (tolerance / (1 - 2 * flip)) ** 2 * (concepts - 1)
 
 
 def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
@@ -95,10 +89,8 @@ def adversary_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict
         case "listed":
             return _positive(window=gram_bounds(concepts, tolerance).get("window"))
         case _:
-            size = concepts.size
-            return _positive(
-                window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip)
-            )
+            window = window_bound(concepts.size, tolerance, flip)
+            return _positive(window=window, null=window / 2)
 
 
 def proved_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict[str, Any]:
@@ -170,8 +162,3 @@ def top_eigenvalue(n: int, s: int, mu: float) -> float:
     for i in range(1, s + 1):
         total += x ** (s - i) * (1 - x) ** i * comb(s - 1, i - 1) * comb(n - i - 1, s - i)
     return total
-
-
-def membership_floor(n: int, q: int, p: int) -> float:
-    """Return n ln q/ln p: chosen inputs that tell all q^n secrets apart by levels 0..p-1 (theory 2.9)."""
-    return n * log(q) / log(p)

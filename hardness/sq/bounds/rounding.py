@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
-from math import floor, log2, pi, sqrt
+from math import floor, inf, log2, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,48 +13,36 @@ from hardness.sq.bounds.floors import check_tolerance
 
 ENUMERABLE = 2**24  # labels of a class whose every secret is looked at
 GRID = 2_000_000  # places of the law of W
-DIRECT = 10**8  # additions of a law of sums beyond which it is transformed
 FEW_HEADS = (
     "with so few heads no error mass below the tolerance is proved from the public parameters (theory 2.6)"
 )
 
 
-def collision_factor(concepts: RoundingConcepts) -> float:
-    """Return 1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
+def log2_distinct(concepts: RoundingConcepts) -> float:
+    """Return log2 V, V = 1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
 
-    2^n for diag and for even q; for dot and odd q z and -z determine each other, and sum P^2 <= 2 (3/8)^n.
+    V = 2^n for diag and for even q; for dot and odd q z and -z determine each other, and sum P^2 <= 2 (3/8)^n.
     """
     if concepts.gadget == "diag" or concepts.q % 2 == 0:
-        return 2.0**concepts.n
-    return (8 / 3) ** concepts.n / 2
-
-
-def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 1.0) -> float:
-    """Return 8 tau^2 V (p - c q^-n) queries against the window (half of it: the null one), V = `collision_factor`.
-
-    c = `alike` counts the secrets that a learner need not tell apart. Any STAT(tau) query, w uniform in Z_q^n, label
-    any function of <w, u> mod q; proved in theory 2.6 by lemma L and pairwise independence.
-
-    >>> round(window_bound(RoundingConcepts(8, 5, 2), 0.1), 2)
-    20.48
-    """
-    return (
-        8
-        * tolerance**2
-        * collision_factor(concepts)
-        * (success - alike(concepts) * float(concepts.q) ** -concepts.n)
-    )
+        return float(concepts.n)
+    return concepts.n * log2(8 / 3) - 1
 
 
 def log2_window_bound(concepts: RoundingConcepts, tolerance: float) -> float:
-    """Return log2 of the window bound of `truncated_bounds`, which leaves the range of floats; 0 if there is none."""
-    share, mass = _truncated(concepts, tolerance)
+    """Return log2 of 8 (tau - eps)^2 V (pi_1 - c q^-n) queries against the window (half of it: the null one).
+
+    c = `alike` counts the secrets that a learner need not tell apart; a share pi_1 of the secrets has ideal labels but
+    for a mass eps (`truncation`). -inf where nothing is proved. Any STAT(tau) query, w uniform in Z_q^n, label any
+    function of <w, u> mod q; proved in theory 2.6 by lemma L and pairwise independence.
+
+    >>> round(2 ** log2_window_bound(RoundingConcepts(8, 5, 2), 0.1), 2)
+    20.48
+    """
+    share, mass = truncation(concepts, tolerance)
     share -= alike(concepts) * float(concepts.q) ** -concepts.n
     if mass >= tolerance or share <= 0:
-        return 0.0
-    per_coordinate = 1.0 if concepts.gadget == "diag" or concepts.q % 2 == 0 else log2(8 / 3)
-    lines = concepts.n * per_coordinate - (per_coordinate != 1.0)
-    return max(0.0, log2(8 * (tolerance - mass) ** 2 * share) + lines)
+        return -inf
+    return log2(8 * (tolerance - mass) ** 2 * share) + log2_distinct(concepts)
 
 
 def _enumerable(concepts: RoundingConcepts) -> bool:
@@ -93,7 +81,15 @@ def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64
     steps, counts = np.unique(
         np.minimum(size - 1, -power * np.log2(sizes) * bins).astype(int), return_counts=True
     )
-    return _added(steps, counts / q, n, size)
+    mass = np.zeros(size)
+    mass[0] = 1.0
+    for _ in range(n):
+        after = np.zeros(size)
+        for step, share in zip(steps, counts / q, strict=True):
+            after[step:] += mass[: size - step] * share
+            after[-1] += mass[size - step :].sum() * share
+        mass = after
+    return mass
 
 
 def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | None:
@@ -141,7 +137,7 @@ def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, f
     if concepts.heads is not None:
         if not bounds:
             return {**dict.fromkeys(("window", "null", "share", "error_mass")), "reason": FEW_HEADS}
-        share, mass = _truncated(concepts, tolerance)
+        share, mass = truncation(concepts, tolerance)
         return {**bounds, "share": share, "error_mass": mass}
     bits = label_log2_sda(concepts, tolerance**2 / 3) if tolerance <= 0.5 else None
     if bits:
@@ -151,8 +147,7 @@ def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, f
 
 def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
     """Return the window and null bounds, for ideal labels or those of M heads; empty where truncation leaves none."""
-    share, mass = _truncated(concepts, tolerance)
-    window = window_bound(concepts, tolerance - mass, share) if mass < tolerance else 0.0
+    window = 2 ** log2_window_bound(concepts, tolerance)
     return {"window": window, "null": window / 2} if window > 0 else {}
 
 
@@ -161,27 +156,26 @@ def right_labels(concepts: RoundingConcepts) -> tuple[float, float] | None:
 
     The pair is the best one at tolerance 1/2, and depends on public parameters alone.
     """
-    share, mass = _truncated(concepts, 0.5)
+    share, mass = truncation(concepts, 0.5)
     return (share, mass) if mass < 0.5 and share > float(concepts.q) ** -concepts.n else None
 
 
-def _truncated(concepts: RoundingConcepts, tolerance: float) -> tuple[float, float]:
-    return (1.0, 0.0) if concepts.heads is None else truncation(concepts, tolerance, concepts.heads)
-
-
 @cache
-def truncation(concepts: RoundingConcepts, tolerance: float, heads: int) -> tuple[float, float]:
+def truncation(concepts: RoundingConcepts, tolerance: float) -> tuple[float, float]:
     """Return (share of secrets, eps) with the largest 8 (tau - eps)^2 share: labels of M heads ideal but for mass eps.
 
-    Exact in a small class. In others by Hoeffding: P(|t - mean| >= T) <= 2 exp(-2 T^2/W), T = (M - p - 1) q/(2p),
-    W = sum w^2 (diag; 4 W for dot), and the share with W <= B from its exact distribution, w^2 rounded up to a grid.
+    (1, 0) for ideal labels; exact in a small class. In others by Hoeffding: P(|t - mean| >= T) <= 2 exp(-2 T^2/W), T =
+    (M - p - 1) q/(2p), W = sum w^2 (diag; 4 W for dot), and the share with W <= B from its exact distribution, w^2
+    rounded up to a grid.
     """
+    if concepts.heads is None:
+        return 1.0, 0.0
     if _enumerable(concepts):
-        masses = np.sort(error_masses(replace(concepts, heads=heads)))
+        masses = np.sort(error_masses(concepts))
         shares = np.searchsorted(masses, masses, side="right") / len(masses)
         return _best(shares, masses, tolerance)
     q, n = concepts.q, concepts.n
-    reach = max(0.0, (heads - concepts.p - 1) * q / (2 * concepts.p))
+    reach = max(0.0, (concepts.heads - concepts.p - 1) * q / (2 * concepts.p))
     spread = 1 if concepts.gadget == "diag" else 4
     squares = modular.centred(np.arange(q), q) ** 2
     unit = max(1, int(squares.max()) * n // GRID)
@@ -199,31 +193,16 @@ def _best(shares: NDArray[np.float64], eps: NDArray[np.float64], tolerance: floa
 
 
 def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return the law of the sum of n independent steps: by additions, or by transforms where those are many.
+    """Return the law of the sum of n independent steps, by transforms.
 
-    The rounding noise of transforms, below 1e-9 in any share, is taken off at its lower end: shares stay bounds.
+    Their rounding noise, below 1e-9 in any share, is taken off at its lower end: shares stay bounds.
     """
+    from scipy.fft import irfft, next_fast_len, rfft
+
     length = int(steps.max()) * n + 1
-    if length * n * len(steps) > DIRECT:
-        from scipy.fft import irfft, next_fast_len, rfft
-
-        step_law = np.zeros(int(steps.max()) + 1)
-        step_law[steps] = odds
-        size = next_fast_len(length, real=True)
-        law = irfft(rfft(step_law, size) ** n, size)[:length]
-        law[0] -= 1e-9
-        return np.asarray(law)
-    return _added(steps, odds, n, length)
-
-
-def _added(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int, size: int) -> NDArray[np.float64]:
-    """Return the law of the sum of n independent steps on 0..size-1; the last place gathers all beyond."""
-    mass = np.zeros(size)
-    mass[0] = 1.0
-    for _ in range(n):
-        after = np.zeros(size)
-        for step, share in zip(steps, odds, strict=True):
-            after[step:] += mass[: size - step] * share
-            after[-1] += mass[size - step :].sum() * share
-        mass = after
-    return mass
+    step_law = np.zeros(int(steps.max()) + 1)
+    step_law[steps] = odds
+    size = next_fast_len(length, real=True)
+    law = irfft(rfft(step_law, size) ** n, size)[:length]
+    law[0] -= 1e-9
+    return np.asarray(law)

@@ -45,9 +45,9 @@ HEADS, PLAYED = tuple(range(2, 9)), (16, 20, 24)  # of games: m and d
 LARGEST = PLAYED[-1]
 # log2 1/tau: just below a quarter, where parities begin to be told apart; half steps where strategies differ most
 EXPONENTS = (2.06, *(e / 2 for e in range(5, 17)), 9.0, 10.0, 11.0, 12.0)
-# `spread` is played up to so many concepts, times the squared tolerance, at d = 24 at whole exponents only; sums of
-# dependent sets there beside batches of independent ones, from this exponent on
-SPREAD, DEPENDENT = {16: 4.0, 20: 4.0, 24: 0.3}, 8.0
+# `spread` is played up to so many concepts, times the squared tolerance, at d = 24 at whole exponents only, and there
+# from this exponent on for more concepts too, beside batches of independent sets
+SPREAD, BOTH = {16: 4.0, 20: 4.0, 24: 0.3}, (8.0, 2.0)
 # Of what heads buy: d, m and tolerances
 BUDGET_DIM, BUDGET_HEADS, BUDGET_TOLERANCES = 256, 32, {"coarse": 0.1, "fine": 0.001}
 
@@ -102,7 +102,8 @@ def _games(d: int, m: int, exponent: float) -> list[Task]:
     if size * tau**2 <= SPREAD[d]:
         names = ["spread"] if d < LARGEST or exponent == int(exponent) else []
     else:
-        names = ["sign-batch", "dependent"] if d == LARGEST and exponent >= DEPENDENT else ["sign-batch"]
+        both = d == LARGEST and exponent >= BOTH[0] and size * tau**2 <= BOTH[1]
+        names = ["sign-batch", "spread"] if both else ["sign-batch"]
     params = {"dim": d, "heads": m, "gadget": "diag"}
     solvers = [{"kind": "frontier", "strategy": name, "tolerance": tau} for name in names]
     return [Task("parity", params, solver, {"queries": 2 * size + 64}, 0) for solver in solvers]
@@ -112,10 +113,10 @@ def seconds(task: Task) -> float:
     """Return the seconds that a trial is expected to take."""
     if task.solver["kind"] != "frontier":
         return 10.0  # all the same, so that layer after layer is run
+    if task.solver["strategy"] != "spread":
+        return 0.4
     n, tau = int(task.params["dim"]) - 1, float(task.solver["tolerance"])
-    queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
-    per_query = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"])
-    return queries * per_query * 2.0**n if per_query else 0.4
+    return 2.5e-7 * 2.0**n * (3 + 14 * comb(n, int(task.params["heads"])) * tau**2)
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -293,7 +294,6 @@ MAPPED = (2, 5, 8)  # bits of the panels of its map
 # Strategies of its marks: colour, marker, and where the name stands, in points off a mark
 STRATEGIES = (
     ("sign-batch", "C0", "o", (36, 3)),
-    ("dependent", "C5", "s", (-34, -9)),
     ("spread", "C2", "D", (13, -15)),
 )
 
