@@ -11,7 +11,6 @@ new, and the heads are those of the columns before.
 
 from collections.abc import Callable
 from functools import partial
-from itertools import product
 from math import log
 from time import perf_counter
 from typing import Any
@@ -85,54 +84,11 @@ def _level(oracle: Membership, hidden: Hidden, places: list[int]) -> int:
 def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | None:
     """Return the secret (n,), centred residues mod q, or None where no queries of this kind determine it.
 
-    (1) The list of all values of the first few coordinates that agree with the answers, one coordinate more at a time,
-    each with the subset sums that split the list most evenly, until a single one is left. (2) For each further
-    coordinate the residues that agree: ask the known subset sum whose answer splits them most evenly. A coordinate
-    that no known sum splits waits until more is known. The answer is right where the oracle's are, as no other agrees
-    (theory 2.9).
+    All lists of values of the first coordinates that agree with the answers are kept, one coordinate more at a time.
+    Sums of the new coordinate and some before it are asked, each time the one whose answer splits the lists most
+    evenly. The answer is right where the oracle's are, as no other list agrees (theory 2.9).
     """
     q, p, n, level = hidden.q, hidden.p, oracle.shape[1] - 1, partial(_level, oracle, hidden)
-    every, head = np.arange(q), _head(level, n, q, p, rng)
-    if head is None:
-        return None
-    w, sums = np.zeros(n, dtype=np.int64), {0: list[int]()}  # the places of a known sum, by its residue
-
-    def extend(j: int, value: int) -> None:
-        w[j] = value
-        for residue, places in list(sums.items()) if len(sums) < q else ():
-            sums.setdefault((residue + value) % q, [*places, j])
-
-    for j, value in enumerate(head.tolist()):
-        extend(j, value)
-    waiting = {j: every[modular.level(every, q, p) == level([j])] for j in range(len(head), n)}
-    while waiting:
-        before = len(waiting)
-        for j, values in list(waiting.items()):
-            residues = np.array(list(sums))
-            while len(values) > 1:
-                shown = modular.level(values[:, None] + residues, q, p)
-                best, largest = _most_even(shown, p)
-                if largest == len(values):
-                    break
-                values = values[shown[:, best] == level([j, *sums[int(residues[best])]])]
-            waiting[j] = values
-            if len(values) == 1:
-                extend(j, int(values[0]))
-                del waiting[j]
-        if len(waiting) == before:
-            return None
-    return modular.centred(w, q)
-
-
-def _most_even(shown: Integers, p: int) -> tuple[int, int]:
-    """Return the column of levels (C, S) whose most frequent level is rarest, and how often that is there."""
-    largest = np.max([(shown == y).sum(axis=0) for y in range(p)], axis=0)
-    best = int(np.argmin(largest))
-    return best, int(largest[best])
-
-
-def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | None:
-    """Return residues of the first few coordinates: as many as it takes until one list agrees with all their sums."""
     lists, every = np.zeros((1, 0), dtype=np.int32), np.arange(q)
     for j in range(n):
         values = every[modular.level(every, q, p) == level([j])]
@@ -140,22 +96,24 @@ def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | No
             return None
         last = np.tile(values, len(lists)).astype(np.int32)
         lists = np.column_stack([np.repeat(lists, len(values), axis=0), last])
-        subsets = np.arange(1, 2**j) if j < LOG2_SUMS else np.unique(rng.integers(1, 2**j, 2**LOG2_SUMS))
-        inside = subsets[:, None] >> np.arange(j) & 1  # with the new coordinate these are the sums to ask
+        subsets = np.arange(1, 2**j)[:, None] >> np.arange(j) & 1 if j < LOG2_SUMS else None
+        inside = (
+            rng.integers(0, 2, (2**LOG2_SUMS, j)) if subsets is None else subsets
+        )  # with j: the sums to ask
         while len(inside) and len(lists) > 1:
             some = lists[rng.integers(len(lists), size=SAMPLE)] if len(lists) > SAMPLE else lists
-            best, largest = _most_even(modular.level(some[:, :j] @ inside.T + some[:, j:], q, p), p)
-            alike = largest == len(some)
+            shown = modular.level(some[:, :j] @ inside.T + some[:, j:], q, p)
+            most = np.max(
+                [(shown == y).sum(axis=0) for y in range(p)], axis=0
+            )  # lists that agree on the answer
+            places = [*np.flatnonzero(inside[most.argmin()]).tolist(), j]
+            alike = most.min() == len(some)  # then most of what could split has been asked
             if alike and len(some) == len(lists):
                 break
-            chosen = inside[rng.integers(len(inside))] if alike else inside[best]
-            places = [*np.flatnonzero(chosen).tolist(), j]
             lists = lists[modular.level(lists[:, places].sum(axis=1), q, p) == level(places)]
-            if alike:  # the sample is of one mind: most of what could split has been asked
+            if alike:
                 break
-        if len(lists) <= 1:
-            break
-    return lists[0].astype(np.int64) if len(lists) == 1 else None
+    return modular.centred(lists[0].astype(np.int64), q) if len(lists) == 1 else None
 
 
 def queries_of(dim: int) -> int:
@@ -187,9 +145,7 @@ def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention 
         delta = np.repeat((pairs[:, 0] - pairs[:, 1]) / 2, 2, axis=0)  # (R, d)
         scores = np.einsum("ra,iab,rb->ri", z, theta, delta) - log(k - 1) / 2  # (R, m)
         carried = np.einsum("ra,iab->rib", delta, w)  # (R, m, d)
-        # Two tokens, nothing known: a head and its negative show equal labels but for the sum of W.
-        paired = not w.any() and k == 2
-        column = _column(z, shown, scores, carried, total[j], paired, rng)
+        column = _column(z, shown, scores, carried, total[j], rng)
         if column is None:
             return None
         theta[:, :, j], w[:, j] = column
@@ -212,18 +168,12 @@ def _design(dim: int, j: int, count: int, rng: Generator) -> NDArray[np.int64]:
 
 
 def _column(
-    z: Floats,
-    shown: Floats,
-    scores: Floats,
-    carried: Floats,
-    total: Floats,
-    paired: bool,
-    rng: Generator,
+    z: Floats, shown: Floats, scores: Floats, carried: Floats, total: Floats, rng: Generator
 ) -> tuple[Floats, Floats] | None:
     """Return a column of every Θ_i and that row of every W_i, (m, d) each; None if no fit is exact and unique.
 
     Tokens z (R, d) have labels `shown` (R, d). Of known columns come the `scores` (R, m) and δ W_i, `carried`
-    (R, m, d). The rows add up to `total` (d,). If `paired`, any head may be its own negative.
+    (R, m, d). The rows add up to `total` (d,).
     """
     from scipy.optimize import least_squares
 
@@ -247,17 +197,12 @@ def _column(
         sums = np.concatenate([np.zeros((d, m * d)), np.tile(np.eye(d), m)], axis=1)
         return np.concatenate([parts, sums])
 
-    signs = product((1.0, -1.0), repeat=m) if paired else [(1.0,) * m]
-    turns = [np.reshape(sign, (m, 1)) for sign in signs]
     options = {"method": "lm", "xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15, "max_nfev": 300}
     for _ in range(STARTS):
         columns = rng.normal(0, 1 / d, m * d)
         rows = total / m + rng.normal(0, d**-0.5, (m, d))
         x = least_squares(residual, np.concatenate([columns, rows.ravel()]), slopes, **options).x
-        for turn in turns:
-            x = (x.reshape(2, m, d) * turn).ravel()
-            met = np.sum(residual(x) ** 2) < NOTHING * scale
-            if met and np.linalg.cond(slopes(x)) < SINGULAR:
-                columns, rows = x.reshape(2, m, d)
-                return columns, rows
+        if np.sum(residual(x) ** 2) < NOTHING * scale and np.linalg.cond(slopes(x)) < SINGULAR:
+            columns, rows = x.reshape(2, m, d)
+            return columns, rows
     return None
