@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness import attack
-from hardness.attacks.bkw import Phased, ascend, bkw_stream, peaks, share, step, sums
+from hardness.attacks.bkw import Phased, ascend, peaks, share, step, sums
 from hardness.attacks.equations import extract
 from hardness.attacks.streams import CHUNK, Stream
 from hardness.families.rounding import Rounding
@@ -123,14 +123,6 @@ def test_a_stream_is_the_examples_without_their_floats(gadget, dim):
     assert 0 < len(few) < 10**5  # a whole chunk, not more
     assert end == 100 + CHUNK
     assert not few.a[:, -6:].any()
-
-
-def test_rounding_falls_from_a_stream():
-    instance = Instance.generate(Rounding(41, 97, 8), seed=2)
-    outcome = bkw_stream(Stream(instance, 1), 0)
-    assert outcome.status == "solved"
-    assert outcome.secret["w"] == instance.secret["w"].tolist()
-    assert outcome.samples_used > 2 ** outcome.detail["log2_rows"]
 
 
 @pytest.mark.parametrize("dim", [13, 17])

@@ -14,8 +14,8 @@ def instance_of(heads=10, dim=20, seed=0, **more):
 
 @pytest.mark.parametrize("batch", [64, 1024])
 def test_ten_of_nineteen_coordinates_from_at_most_32_batches(batch):
-    """Ten seeds: a rank deficit in 32 batches has probability below 2^-13 each."""
-    for seed in range(10):
+    """Five seeds: a rank deficit in 32 batches has probability below 2^-13 each."""
+    for seed in range(5):
         ended = batch_gradient.attack(instance_of(seed=seed), batch, seed=seed)
         assert ended["status"] == "solved"
         assert ended["batches"] <= 32
@@ -63,12 +63,10 @@ def test_the_attack_on_examples():
 
 
 def test_the_command(tmp_path):
-    path, noisy = tmp_path / "p.safetensors", tmp_path / "f.safetensors"
+    path = tmp_path / "p.safetensors"
     instance_of().save(path)
-    instance_of(flip=0.1).save(noisy)
     fields = answer("attack batch-gradient --batch 32 --batches 40 --seed 1", path)
     assert fields["secret"] == {"support": instance_of().secret["support"].tolist()}
     assert fields["examples"] == 32 * fields["batches"] <= 32 * 40
     assert answer("attack batch-gradient --batches 4", path)["status"] == "budget"
-    assert "labels are flipped" in run_command("attack batch-gradient", noisy).out
     check_refused(run_command("attack gaussian --batch 3", path), "--batch")

@@ -32,9 +32,7 @@ def test_parity_falls_in_n_queries_and_label_noise_does_not_touch_the_oracle(opt
     assert (report["status"], report["queries"]) == ("solved", 511)
 
 
-@pytest.mark.parametrize(
-    ("q", "p", "n"), [(17, 2, 12), (16, 4, 10), (23, 5, 9), (9, 7, 8), (5, 5, 6), (4, 3, 9)]
-)
+@pytest.mark.parametrize(("q", "p", "n"), [(17, 2, 12), (16, 4, 10), (23, 5, 9), (4, 3, 9), (257, 16, 64)])
 @pytest.mark.parametrize("gadget", ["diag", "dot"])
 def test_rounding_by_bisection(q, p, n, gadget):
     for seed in range(3):
@@ -46,12 +44,6 @@ def test_rounding_by_bisection(q, p, n, gadget):
         assert report["secret"]["w"] == instance.secret["w"].tolist()
         assert max(n, 0.9 * np.floor(membership_floor(n, q, p)) * (p == 2)) <= report["queries"]
         assert report["queries"] <= 1.1 * bisection(n, q, p)
-
-
-def test_rounding_at_size_takes_about_what_is_predicted():
-    report = attack(Instance.generate(Rounding(dim=129, modulus=257, levels=16), seed=0))
-    assert report["status"] == "solved"
-    assert membership_floor(128, 257, 16) < report["queries"] <= bisection(128, 257, 16)
 
 
 @pytest.mark.parametrize(("m", "k", "d"), [(3, 2, 16), (2, 3, 6), (3, 4, 8), (1, 2, 4)])

@@ -35,18 +35,12 @@ DETAIL = {
 }
 REFUSED = [  # attack, n, q, p, weight, rows, further options, words of the reason
     ("gaussian", 16, 97, 4, None, 400, {}, "several residues"),
-    ("gaussian", 16, 97, 97, None, 400, {"noise": 1.0}, ""),
     ("gaussian", 63, 2, 2, 4, 60, {}, ""),
     ("search", 32, 97, 4, None, 500, {}, "hidden sets"),
     ("search", 63, 2, 2, 20, 1000, {}, ""),
-    ("search", 63, 2, 2, 20, 50, {}, ""),
-    ("bkw", 90, 97, 2, None, 3000, {}, "out of reach: no plan for"),
     ("bkw", 40, 97, 2, None, 3000, {}, "2^10.2 informative rows"),
-    ("bkw", 90, 97, 2, None, 100, {}, ""),
     ("bkw", 20, 2, 2, 3, 400, {}, ""),
     ("lattice", 80, 17, 2, None, 3000, {}, "out of reach"),
-    ("lattice", 80, 17, 2, None, 60, {}, ""),
-    ("lattice", 40, 97, 2, None, 80_000, {}, ""),
     ("lattice", 20, 2, 2, 3, 400, {}, ""),
 ]
 
@@ -87,7 +81,6 @@ def test_refusals_come_before_the_work_with_their_reason(attack, n, q, p, weight
     [
         ("gaussian", 31, 2, 2, 400, {}, None),
         ("bkw", 20, 97, 2, 20_000, {}, None),
-        ("bkw", 20, 97, 2, 20_000, {"heads": 3}, None),
         ("lattice", 24, 17, 4, 3000, {}, 1),
     ],
 )

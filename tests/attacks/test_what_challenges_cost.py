@@ -1,7 +1,7 @@
 """No challenge is published that a short program opens: prices of easy settings, and the programs that are priced."""
 
 import json
-from math import comb, erfc, sqrt
+from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +9,7 @@ import pytest
 from commands import answer, run_command
 
 from hardness.attacks.estimate import estimate
-from hardness.attacks.parity_prices import FEWER
 from hardness.attacks.rounding_prices import hermite_shares
-from hardness.families.rounding import Rounding
-from hardness.instance import Instance
 from hardness.instance.challenge import LEAST_BITS
 from hardness.instance.suite import entries
 
@@ -25,20 +22,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # Settings of which an attack of few seconds opened a challenge, or that are as easy for the same reason.
 EASY = [
     ("few heads", "rounding --dim 193 --modulus 4093 --levels 3 --heads 2"),
-    ("few heads", "rounding --dim 65 --modulus 1009 --levels 3 --heads 2"),
-    ("few heads", "rounding --dim 129 --modulus 257 --levels 2 --heads 5"),
-    ("few heads", "rounding --dim 257 --modulus 97 --levels 2 --heads 2"),
     ("few heads", "rounding --dim 97 --modulus 97 --levels 8 --heads 9 --gadget dot"),
     ("junta", "rounding --dim 257 --modulus 1048576 --levels 2 --weight 8"),
     ("junta", "rounding --dim 401 --modulus 4096 --levels 2 --weight 6 --noise 20"),
-    ("junta", "rounding --dim 257 --modulus 97 --levels 2 --weight 16 --gadget dot"),
-    ("junta", "rounding --dim 129 --modulus 97 --levels 2 --weight 7 --gadget dot"),
     ("means", "parity --dim 257 --heads 20 --flip 0.3 --bias 0.95"),
-    ("means", "parity --dim 300 --heads 16 --flip 0.25 --bias 0.9"),
     ("means", "parity --dim 400 --heads 10 --gadget sharp --flip 0.2 --bias 0.95"),
-    ("means", "parity --dim 400 --heads 32 --gadget dot --flip 0.2 --bias 0.9"),
     ("lf2", "parity --dim 256 --heads 60 --flip 0.25 --bias 0.5"),
-    ("lf2", "parity --dim 256 --heads 239 --flip 0.25"),
     ("lpn pooled gauss", "parity --dim 300 --heads 40 --flip 0.02"),
     ("gaussian", "parity --dim 1025 --heads 32 --gadget wide"),
     ("linearization", "rounding --dim 257 --modulus 5 --levels 2"),
@@ -62,17 +51,6 @@ def test_an_attack_opens_its_kind_of_challenge_from_the_public_folder() -> None:
     assert run_command("judge c answer.json").code == 0
 
 
-def test_the_error_mass_of_few_heads_is_that_of_their_instances() -> None:
-    family = Rounding(193, 4093, 3, heads=2)
-    lines = {each.name: each for each in estimate(family).attacks}
-    stated = float(lines["few heads"].source.partition("wrong on ")[2].split()[0])
-    masses = [Instance.generate(family, seed).certificate["error_mass"] for seed in range(3)]
-    assert abs(stated - np.mean(masses)) < 0.1
-    assert all(
-        lines[name].status == "not priced" for name in ("meet in the middle", "lattice", "linearization")
-    )
-
-
 def test_shares_that_show_the_secret_are_those_of_a_normal_level() -> None:
     """Of a sign ρ₁² is 2/π, with all changes at the mean; of others it is what draws show."""
     alone, _ = hermite_shares(2, 1000, 999, 1e9)  # all changes are at the mean
@@ -87,15 +65,6 @@ def test_shares_that_show_the_secret_are_those_of_a_normal_level() -> None:
     assert hermite_shares(1, 3, 2, 2.0) == pytest.approx(np.mean(sums, axis=0), rel=0.05)
 
 
-def test_guessing_that_coordinates_hold_the_secret_costs_what_guesses_cost() -> None:
-    """Of 16 coordinates out of 1,024 all lie in some 181 once in C(1024, 16)/C(181, 16) = 2^42 guesses."""
-    assert 181 in FEWER
-    whole = {each.name: each.log2_time for each in estimate("parity", dim=1025, heads=16, flip=0.25).attacks}
-    kept = {each.name: each.log2_time for each in estimate("parity", dim=182, heads=16, flip=0.25).attacks}
-    guesses = np.log2(float(comb(1024, 16))) - np.log2(float(comb(181, 16)))
-    assert (whole["lf2"] or 0) <= (kept["lf2"] or 0) + guesses + 1e-9
-
-
 PRICED = {
     each.name.rpartition("-")[0]: each for each in entries().values() if each.family in ("parity", "rounding")
 }
@@ -106,18 +75,14 @@ def test_instances_of_the_suite_are_priced_as_they_say(cell: str) -> None:
     """And the tier that no attack is said to open holds none that is priced below what `challenge` publishes."""
     entry = PRICED[cell]
     price = estimate(entry.family, **entry.params).cheapest
-    assert price is not None
     assert entry.predicted["attack"] == price.name
     assert entry.predicted["log2_time"] == pytest.approx(price.log2_time, abs=0.006)
-    assert (entry.tier == "open") == ((price.log2_time or 0) >= LEAST_BITS)
+    assert (entry.tier == "open") == (price.log2_time >= LEAST_BITS)
 
 
 def test_a_challenge_that_no_priced_attack_opens_says_what_is_not_priced() -> None:
     assert run_command("generate rounding --dim 257 --modulus 97 --levels 2 --heads 60 --out f").code == 0
-    lines = run_command("challenge f --count 10 --out c").out.splitlines()
-    assert lines[1].startswith("the cheapest attack priced here is")
-    assert "learners by gradients" in lines[2]
-    assert erfc(61 * 97 / 4 / (97 * sqrt(256 / 48)) / sqrt(2)) < 1e-3  # so few labels are wrong
+    assert "learners by gradients" in run_command("challenge f --count 10 --out c").out.splitlines()[2]
     report = answer("challenge f --count 10 --out c --force")
     assert report["not_priced"] == []
     assert report["cheapest"]["log2_time"] > 60

@@ -13,11 +13,6 @@ from hardness.kernels.walsh import walsh_hadamard
 from hardness.tokens import pack_bits, unpack_bits
 
 
-@given(st.integers(0, 2**64 - 1))
-def test_popcount(word):
-    assert kernels.popcount(np.uint64(word)) == word.bit_count()
-
-
 def test_random_words_are_splitmix64():
     """The published first outputs of splitmix64 from state 0."""
     state = np.zeros(1, np.uint64)
@@ -66,7 +61,7 @@ def radix_two(f):
     return f
 
 
-@given(st.integers(0, 10) | st.integers(9, 22), st.sampled_from([np.float64, np.float32, np.int32]))
+@given(st.integers(0, 10) | st.integers(9, 18), st.sampled_from([np.float64, np.float32, np.int32]))
 @settings(max_examples=25)
 def test_walsh_hadamard_is_the_matrix_in_chunks(bits, kind):
     f = np.random.default_rng(bits).standard_normal(1 << bits)
