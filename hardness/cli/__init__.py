@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, instances, learn, literature, plot, questions, sq, study, suite
+from hardness.cli import attack, instances, questions, sq, study, suite
 from hardness.cli.common import emit
+from hardness.cli.learn import learn, learners
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -25,8 +26,29 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, attack, learn, study, questions, plot, suite, literature):
-    room.register(app)
+alone = (
+    instances.families,
+    instances.inspect,
+    instances.verify,
+    instances.export,
+    instances.sample,
+    learn,
+    learners,
+)
+asked = (
+    questions.ray,
+    questions.board,
+    questions.records,
+    questions.plot,
+    questions.cite,
+    questions.validate,
+)
+for command in (*alone, study.sweep, *asked):
+    app.command()(command)
+for name, group in (("generate", instances.generate_app), ("study", study.app), ("suite", suite.app)):
+    app.add_typer(group, name=name)
+attack.register(app)
+sq.register(app)
 
 
 @app.callback()

@@ -4,7 +4,6 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from typer.core import TyperGroup
 
 from hardness.cli.common import (
@@ -62,12 +61,6 @@ generate_app = group(
     cls=Generate,
     subcommand_metavar="FAMILY [OPTIONS]",
 )
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(generate_app, name="generate")
-    for each in (families, inspect, verify, export, sample):
-        app.command()(each)
 
 
 def families(as_json: Json = False) -> None:

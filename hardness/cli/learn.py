@@ -33,11 +33,6 @@ def settings(words: Iterable[str]) -> Options:
     return values
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(learn)
-    app.command()(learners)
-
-
 def learn(
     learner: Annotated[str, argument("A name of `hardness learners`, or package.module:Class.")],
     target: Annotated[Path | None, argument("An instance file.", show_default=False)] = None,

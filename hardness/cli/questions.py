@@ -1,6 +1,5 @@
-"""Commands that ask one question: `ray`, `board` and `records`."""
+"""Commands that ask one question: ray, board, records, plot, cite and validate."""
 
-import csv
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,14 +14,24 @@ from hardness.io.texts import sanitize
 Instead = Annotated[
     list[str] | None, option("Instead of those of the lab; module:Name too; may be repeated.")
 ]
+RELEASED = "2026-11-23"  # of this version, as in CITATION.cff, which an installed package lacks; tests compare the two
+BIBTEX = """@software{{attention-hardness,
+  author  = {{{{The attention-hardness authors}}}},
+  title   = {{{{attention-hardness}}: a lab for the hardness of learning multi-head attention layers}},
+  year    = {{{year}}},
+  version = {{{version}}},
+}}
+
+@inproceedings{{chenli2025,
+  author    = {{Chen, Sitan and Li, Yuanzhi}},
+  title     = {{Provably Learning a Multi-head Attention Layer}},
+  booktitle = {{Proceedings of the 57th Annual {{ACM}} Symposium on Theory of Computing ({{STOC}} 2025)}},
+  pages     = {{1744--1754}},
+  year      = {{2025}},
+  doi       = {{10.1145/3717823.3718174}},
+  note      = {{arXiv 2402.04084}},
+}}"""
 Work = Annotated[float | None, option("Most multiply-adds of a learner, or CPU time for as many.", min=1.0)]
-QUESTION = "exponential-in-m"
-COUNTS = ("dim", "heads", "examples", "heads_examples", "runs", "solved")
-
-
-def register(parent: typer.Typer) -> None:
-    for command in (ray, board, records):
-        parent.command()(command)
 
 
 def ray(
@@ -99,17 +108,98 @@ def records(as_json: Json = False) -> None:
 
     Example: hardness records --json
     """
+    import pandas as pd
+
     from hardness.studies import catalog
 
-    path = catalog.get(QUESTION).records
+    path = catalog.get("exponential-in-m").records
     assert path is not None
-    with path.open(newline="", encoding="utf-8") as file:
-        known: list[dict[str, Any]] = list(csv.DictReader(file))
-    for entry in known:
-        entry |= {name: int(entry[name]) for name in COUNTS} | {"setting": json.loads(entry["setting"])}
+    known = pd.read_csv(path, converters={"setting": json.loads}).to_dict("records")
     lines = [
         f"{each['instance']}: {each['examples']:,} examples, {each['heads_examples']:,} heads x examples "
         f"(least {each['least']}), {each['setting']}"
         for each in known
     ]
     emit(as_json, {"records": known}, lines)
+
+
+def plot(
+    target: Annotated[Path, argument("rows.csv, rows.db, or the folder of a study.", metavar="ROWS|DIR")],
+    x: Annotated[str, option("The column of the horizontal axis.", metavar="COL")],
+    out: Annotated[Path, option("A .svg, .png or .pdf file; replaced if it exists.")],
+    y: Annotated[str, option("The column whose medians are drawn.", metavar="COL")] = "cost",
+    by: Annotated[str | None, option("A line for each value of these.", metavar="COL[,COL]")] = None,
+    log: Annotated[str | None, option("Axes with a logarithmic scale.", metavar="x|y|x,y")] = None,
+    where: Annotated[
+        list[str] | None, option("Only these rows; may be repeated.", metavar="COL=VALUE[,VALUE]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Draw medians of one column of rows against another.
+
+    Columns are those of `hardness.rows`: dim, heads, learner, status, cost and more. Bars are intervals that hold the
+    median with probability .95, or the range of fewer than six runs. A triangle with an arrow is a median that is only
+    known to be larger.
+
+    Example: hardness plot reports/exponential-in-m --x heads --by arm --where dim=16 --log y --out costs.svg
+    """
+    from hardness.engine.frames import rows
+    from hardness.io.files import replacing
+    from hardness.report.chart import chart, select
+    from hardness.report.plots import UNDATED, saved
+
+    if (kind := out.suffix[1:]) not in UNDATED:
+        raise InputError(f"--out takes a .svg, .png or .pdf file, got {sanitize(out)}")
+
+    names = by.split(",") if by else []
+    conditions: dict[str, list[str]] = {}
+    for word in where or ():
+        column, _, value = word.partition("=")
+        if not (column and value):
+            raise InputError(f"--where takes COL=VALUE, got {sanitize(repr(word), 80)}")
+        conditions.setdefault(column, []).append(value)
+    chosen = select(rows(target), conditions)
+    figure = chart(chosen, x, y, names, log.split(",") if log else [])
+    drawing = saved(figure, out.stem, kind)
+    with replacing(out) as part:
+        part.write_bytes(drawing)
+    emit(as_json, {"out": str(out), "rows": len(chosen)}, [f"{len(chosen)} rows drawn in {out}"])
+
+
+def cite(as_json: Json = False) -> None:
+    """Print BibTeX for the lab, with its version, and for the paper whose question it measures.
+
+    Example: hardness cite
+    """
+    from importlib.metadata import version
+
+    release = version("attention-hardness")
+    text = BIBTEX.format(year=RELEASED[:4], version=release)
+    emit(as_json, {"bibtex": text, "version": release}, [text])
+
+
+def validate(as_json: Json = False) -> None:
+    """Run published tables of other projects on instances of the lab, and print published beside ours.
+
+    A line is within if the range of our runs meets the published one. It takes less than two minutes.
+
+    Example: hardness validate --json
+    """
+    from hardness import registry
+    from hardness.engine.progress import steps
+
+    lines, rows = list[str](), list[dict[str, Any]]()
+    with steps("validate") as tell:
+        for row in (row for name in registry.names("published") for row in registry.get("published", name)()):
+            runs = f"published {shown(row['published'])}, ours {shown(row['ours'])} {row['unit']}"
+            lines.append(f"{'ok' if row['within'] else 'NO'} {row['setting']}: {runs} [{row['source']}]")
+            tell(lines[-1])
+            rows.append(row)
+    emit(as_json, {"rows": rows}, lines)
+
+
+def shown(runs: tuple[int | None, ...]) -> str:
+    """Return the runs of a table in words; None is a run that did not solve."""
+    solved = [entry for entry in runs if entry is not None]
+    span = f"{min(solved)} to {max(solved)}" if solved else "none"
+    return span if len(solved) == len(runs) else f"{span} ({len(solved)} of {len(runs)} runs)"

@@ -28,11 +28,6 @@ MOVED = "ask with `hardness ray C --heads 2,3,4`, or with `hardness board --suit
 app = group("Grids of trials that resume, and what shows their rows.", "study run exponential-in-m --quick")
 
 
-def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="study")
-    parent.command()(sweep)
-
-
 @app.command("list")
 def list_(as_json: Json = False) -> None:
     """List the studies.

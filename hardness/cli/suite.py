@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from hardness.cli.common import Force, Json, argument, emit, emit_checks, group, option, refuse_existing
 
 if TYPE_CHECKING:
@@ -16,10 +14,6 @@ app = group(
     "Instances with fixed names, on which results are compared; their secrets are public.",
     "suite make parity-s3-d16-0 --out hard.safetensors",
 )
-
-
-def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="suite")
 
 
 @app.command("list")

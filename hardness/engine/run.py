@@ -94,10 +94,10 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
 
     # A fork would inherit locks of threads and the state of libraries; a spawned process begins as on a cluster.
     context = multiprocessing.get_context("spawn")
-    pool: Any = ProcessPool(workers, initializer=_begin, initargs=(registry.pickled(),), context=context)
+    pool: Any = ProcessPool(workers, initializer=die_with_parent, context=context)
     finished: SimpleQueue[Any] = SimpleQueue()
     waiting, running = iter(tasks), dict[Any, Task]()
-    job = partial(_job, trial, root, guard)
+    job = partial(_job, trial, root, guard, registry.pickled())
     try:
         while True:
             for task in islice(waiting, AHEAD * workers - len(running)):
@@ -125,12 +125,6 @@ def _ended(task: Task, future: Any, root: int, guard: float) -> Ran:
     return task, outcome_of(failure, guard), provenance(root)
 
 
-def _begin(pickles: Mapping[str, str]) -> None:
-    """Prepare a worker process; the pool has seen to it that it ignores interrupts."""
-    die_with_parent()
-    registry.provide(pickles)
-
-
 def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ran]:
     """On the threads of Dask workers, where the guard ends only a learner that has a process of its own."""
     try:
@@ -145,7 +139,7 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
     with client:
         for kind, name in {named for task in tasks for named in named_in(task)}:
             pickle_by_value(kind, name)
-        job = partial(_job, trial, root, guard, pickles=registry.pickled())
+        job = partial(_job, trial, root, guard, registry.pickled())
         futures = client.map(job, [task.text for task in tasks], pure=False, retries=0)
         running = dict(zip(futures, tasks, strict=True))
         try:
@@ -156,9 +150,10 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
 
 
 def _job(
-    trial: Trial, root: int, guard: float, text: str, pickles: Mapping[str, str] | None = None
+    trial: Trial, root: int, guard: float, pickles: Mapping[str, str], text: str
 ) -> tuple[Outcome, Mapping[str, Any]]:
-    registry.provide(pickles or {})
+    """Run the task of a text where the pickles of this run are known."""
+    registry.provide(pickles)
     return run_trial(trial, Task.parse(text), root, guard), provenance(root)
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 WIDTH = 7.2  # inches: a column of text on the page, so that labels keep their size
 APART = 11.0  # points between two labels at the ends of lines
 UNDATED = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer"), "png": ("Software",)}
-Kind = Literal["svg", "pdf", "png"]
 
 
 def style() -> AbstractContextManager[None]:
@@ -96,7 +95,7 @@ def _spread(heights: Sequence[float], apart: float) -> list[float]:
     return [bottom(group) + apart * i for group in groups for i in range(len(group))]
 
 
-def saved(figure: "Figure", name: str, kind: Kind = "svg") -> bytes:
+def saved(figure: "Figure", name: str, kind: str = "svg") -> bytes:
     """Return a figure as a file: the same bytes every time, on every processor."""
     import matplotlib as mpl
 

@@ -47,15 +47,11 @@ def named(seed: int, ratio: int | None, dim: int | None = None) -> tuple[dict[st
 def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -> list[tuple[int, int]]:
     """Return the places (m, d) along d = `ratio` m, or at d = `dim`.
 
-    Raises `InputError` for what is no number, a place without room for hidden sets, and one with too many.
+    Raises `InputError` for a place without room for hidden sets, and for one with too many.
     """
-    sizes = list(heads)
-    given: Any = dim if ratio is None else ratio
-    if not sizes or any(isinstance(m, bool) or not isinstance(m, int) for m in (given, *sizes)):
-        raise InputError(f"a ray has an integer C and numbers of heads, got {given!r:.40}, {sizes!r:.60}")
     if ratio is not None and ratio < 2:
         raise InputError(f"a ray d = C m has C >= 2, got {ratio}: fewer features leave nothing to hide")
-    places = [(m, given if ratio is None else ratio * m) for m in sorted(set(sizes))]
+    places = [(m, int(dim or 0) if ratio is None else ratio * m) for m in sorted(set(heads))]
     for m, d in places:
         Parity(dim=d, heads=m)
         if (sets := comb(d - 1, m)) > REACH:
