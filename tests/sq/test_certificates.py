@@ -140,7 +140,7 @@ def test_the_headline_numbers_are_certified_and_one_more_is_refused(verdict: Ver
     bounds = [stored for stored in kept.values() if stored["certificate"] == "bound"]
     assert len(bounds) == 7
     for stored in bounds:
-        n, (s,), tau = stored["family"]["n"], stored["family"]["sizes"], float(stored["tolerance"])
+        n, (s,), tau = stored["family"]["n"], stored["family"]["sizes"], float(Fraction(stored["tolerance"]))
         assert stored == json.loads(json.dumps(certificate.bound(ParityConcepts(n, s), tau)))
         assert stored["queries"] == exact_floor(comb(n, s), tau)
         assert verdict(stored | {"queries": stored["queries"] + 1})[0] == 1
