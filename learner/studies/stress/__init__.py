@@ -3,7 +3,7 @@
 From the top: the grid, the trial, the numbers of the article, its tables and its figure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import floor, inf, log2
 from pathlib import Path
@@ -18,11 +18,11 @@ from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.evaluation.limits import MULTIPLY_ADDS
 from hardness.evaluation.solver import make
-from hardness.evaluation.until import LEAST, Ending, evaluations, lives, multiply_adds, stream, until_solved
+from hardness.evaluation.until import LEAST, Life, at_sizes, lives, multiply_adds, stream, until_solved
 from hardness.evaluation.worker import opening
 from hardness.instance import suite
 from hardness.report import plots
-from hardness.scores import EXPLAINED, OPEN, Criterion, fresh
+from hardness.scores import EXPLAINED, OPEN, fresh
 from hardness.studies.trials import solver_of
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ HANDED = ("sgd",)  # is handed the products of the tokens: a best case, for stru
 # Searches make one start a fit, and ridges are told their penalty: both then reach further.
 OPTIONS: dict[str, dict[str, Any]] = {
     "direct": {"starts": 1},
+    "provable": {"polish": False},
     "lbfgs": {"starts": 1, "iterations": 1000},
     "adam": {"iterations": 1000},
     "low-degree": {"alpha": 1e-3},
@@ -49,8 +50,6 @@ WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 3
 TOLERANCE = 0.1  # of the queries that are proved to be needed
 JUDGED = 2048  # fresh inputs to judge on
 RANDOM = "nondegenerate"  # the family of layers that hide nothing
-# Seconds of a run that spends its budget; what has no entry is taken for the last.
-FAILING = {"adam": 3.0, "direct": 2.0, "provable": 2.0, "linear-attention": 1.4, "sgd": 0.3, "": 0.6}
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -100,10 +99,8 @@ def within(task: Task, examples: int | None, work: float | None) -> Task:
 
 
 def seconds(task: Task) -> float:
-    """Return the predicted seconds of a trial."""
-    if task.solver["kind"] != "learner":
-        return 0.5
-    return 0.1 + FAILING.get(task.solver["learner"], FAILING[""]) * float(task.budget["work"]) / WORK
+    """Return the predicted seconds of a trial, for a learner of one that spends its budget."""
+    return 0.1 + float(task.budget["work"]) / WORK if task.solver["kind"] == "learner" else 0.5
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -125,51 +122,36 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     if each is None or task.params.get("digest") != f"sha256:{each.digest[:16]}":
         raise TrialEnded("refused", "this version's suite has no such instance")
     instance, shared, most = suite.instance(each.name), task.shared(), int(task.budget["samples"])
-    judged = fresh(instance, JUDGED, shared.seed(root, "fresh"))
-    rule = (
-        EXPLAINED if judged.values is None else OPEN
-    )  # of structured families, on rows that tell of the secret
-    given, seed = stream(instance, sampling := shared.seed(root, "examples")), task.seed(root, "solver")
-    solver = solver_of(task, instance, sampling)
-    opened = opening(solver, seed, guard)
-    if task.solver["kind"] == "learner":
+    judged, sampling = fresh(instance, JUDGED, shared.seed(root, "fresh")), shared.seed(root, "examples")
+    # Of structured families, on rows that tell of the secret
+    rule = EXPLAINED if judged.values is None else OPEN
+    given, solver = stream(instance, sampling), solver_of(task, instance, sampling)
+    opened, learns = opening(solver, task.seed(root, "solver"), guard), task.solver["kind"] == "learner"
+    attempts: Iterable[Life] = at_sizes([most], streamed=False)
+    allowance, detail = inf, dict[str, Any](criterion=rule.name)
+    if learns:
         made, work = make(solver, 0), float(task.budget["work"])
-        counted = multiply_adds(instance, made, most) is not None
+        detail["counted"] = multiply_adds(instance, made, most) is not None
         attempts = lives(made, instance, most, work)
-        allowance = float("inf") if counted else work / MULTIPLY_ADDS
-        ending = until_solved(opened, given, attempts, solver.streamed, judged, rule, allowance)
-        return _learned(ending, rule, counted, most, solver.streamed, guard)
-    try:
-        (point,) = evaluations(opened, False, given, judged, [most])
-    except (TrialEnded, TimeoutError) as error:
-        failure = outcome_of(error, guard)
-        detail = {"criterion": rule.name, "reason": failure.detail.get("reason", "")}
-        return Outcome(failure.status, None, detail)
-    score = point.scores[rule.score]
-    known = {} if score is None else {rule.score: round(score, 4)}
-    status = "solved" if rule.met(point.scores) else "wrong"
-    return Outcome(status, point.work["examples"], {"criterion": rule.name, **known})
-
-
-def _learned(ending: Ending, rule: Criterion, counted: bool, most: int, once: bool, guard: float) -> Outcome:
-    """Return how a learner ended that might read `most` examples, each `once` or in lives of twice as many.
-
-    Its last score and what was spent by then are stated as far as they are known.
-    """
-    spent: dict[str, float | None] = {"reference_seconds": ending.reference_seconds or None}
-    if ending.last:
-        spent[rule.score] = ending.last.scores[rule.score]
+        allowance = inf if detail["counted"] else work / MULTIPLY_ADDS
+    ending = until_solved(opened, given, attempts, solver.streamed, judged, rule, allowance)
+    last, spent = ending.last, dict[str, float | None]()
+    if last:
+        spent[rule.score] = last.scores[rule.score]
+    if last and learns:
         spent["multiply_adds"] = ending.multiply_adds
-    known = {name: round(value, 4) for name, value in spent.items() if value is not None}
-    detail = {"criterion": rule.name, "counted": counted, **known}
+    if learns:
+        spent["reference_seconds"] = ending.reference_seconds or None
+    detail |= {name: round(value, 4) for name, value in spent.items() if value is not None}
+    cost = ending.distinct if learns else last.work["examples"] if last else None
     if ending.error is not None:
         failure = outcome_of(ending.error, guard)
-        return Outcome(failure.status, ending.distinct, detail | dict(failure.detail))
-    if ending.solved:
-        return Outcome("solved", ending.distinct, detail)
-    more = ending.distinct + 1 if once else 2 * ending.distinct
-    limit = "examples" if more > most else "multiply-adds"
-    return Outcome("budget", ending.distinct, detail | {"limit": limit})
+        said = {name: value for name, value in failure.detail.items() if name in ("reason", "limit")}
+        return Outcome(failure.status, cost, detail | said)
+    if ending.solved or not learns:
+        return Outcome("solved" if ending.solved else "wrong", cost, detail)
+    more = ending.distinct + 1 if solver.streamed else 2 * ending.distinct
+    return Outcome("budget", cost, detail | {"limit": "examples" if more > most else "multiply-adds"})
 
 
 AIDED = ("diagonal", "sgd", "student", "mlp")  # handed structure, or settings chosen on hidden parities

@@ -49,7 +49,7 @@ def tasks(quick: bool) -> list[Task]:
     """Return students of chains and of biased inputs, and elimination; the small grid has a point or two of each."""
     cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
     plain: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
-    cells = [
+    cells: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
         ("nested", {"dim": d, "size": SIZE, "block": g}, student(g), cap)
         for g in BLOCKS
         for d in (CHAIN_DIMS[g][:1] if quick else CHAIN_DIMS[g])
