@@ -1,6 +1,6 @@
 """The part of a study's grid that is asked for, with learners, attacks and strategies of others on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from hardness import registry
@@ -31,23 +31,24 @@ def chosen(
     for kind, names in (added or {}).items():
         for name in names:
             tasks += _added_tasks(study, grid, quick, kind, name)
-    if tier is not None:
-        tiers = {str(task.params["tier"]) for task in tasks if "tier" in task.params}
-        if tier not in tiers:
-            raise unknown(f"tier of study {study.name}", tier, tiers)
-        tasks = [task for task in tasks if task.params.get("tier") == tier]
-    if kept:
-        families = {task.family for task in tasks}
-        if strange := [name for name in kept if name not in families]:
-            raise unknown(f"family of study {study.name}", strange[0], families)
-        tasks = [task for task in tasks if task.family in kept]
-    if only:
-        solvers = [{name for kind, name in named_in(task) if kind in SOLVERS} for task in tasks]
-        known = set().union(*solvers)
-        if strange := [name for name in only if name not in known]:
-            raise unknown("solver", strange[0], known)
-        tasks = [task for task, named in zip(tasks, solvers, strict=True) if named & {*only}]
+    tasks = _with(
+        tasks, f"tier of study {study.name}", [tier] if tier else [], lambda task: {task.params.get("tier")}
+    )
+    tasks = _with(tasks, f"family of study {study.name}", kept, lambda task: {task.family})
+    tasks = _with(
+        tasks, "solver", only, lambda task: {name for kind, name in named_in(task) if kind in SOLVERS}
+    )
     return list({task.identity: task for task in tasks}.values())
+
+
+def _with(
+    tasks: list[Task], kind: str, names: Sequence[str], of: Callable[[Task], set[str | None]]
+) -> list[Task]:
+    """Return the tasks of which one of the `names` is, all where there are none. Raises `InputError` for no name."""
+    known = set().union(*map(of, tasks)) - {None}
+    if strange := [name for name in names if name not in known]:
+        raise unknown(kind, strange[0], map(str, known))
+    return [task for task in tasks if not names or of(task) & {*names}]
 
 
 def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:

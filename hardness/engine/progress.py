@@ -1,6 +1,5 @@
 """How far a job is: a bar on a terminal, elsewhere a plain line now and then."""
 
-import re
 import sys
 import time
 from collections import Counter
@@ -21,9 +20,8 @@ PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails
 def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> Iterator[Callable[..., None]]:
     """Show what a job is at: yields what is to be told each step, and how many more of `total` are done.
 
-    On a terminal the last step stands in place, with a bar and the time that is left; of a job without `total` a step
-    that says "n of m" moves the bar. Elsewhere each step has a line, with a `total` one in `EVERY` seconds. Lines of a
-    job that raises within `PATIENCE` are never shown.
+    On a terminal the last step stands in place, with a bar and the time that is left. Elsewhere each step has a line,
+    with a `total` one in `EVERY` seconds. Lines of a job that raises within `PATIENCE` are never shown.
 
     >>> with steps("direct", stream=sys.stdout) as tell:
     ...     tell("fitting 1000 examples")
@@ -42,8 +40,6 @@ def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> 
     def tell(line: str, done: int = 0) -> None:
         nonlocal shown
         bars.update(bar, description=printable(line), advance=done)
-        if total is None and (counted := re.search(r"\b(\d+) of (\d+)\b", line)):
-            bars.update(bar, completed=int(counted[1]), total=int(counted[2]))
         now = time.monotonic()
         if not console.is_interactive and (total is None or now - shown > EVERY):
             lines.append(printable(line))

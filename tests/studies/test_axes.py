@@ -56,7 +56,7 @@ def test_expressions_of_expressions_and_zipped_axes():
         ('"4**heads"', "", "integers, names of other parameters"),
         ('"8//(heads-2)"', "", "by no zero"),
         ('"4 heads"', "", "dim of parity must be of type int"),
-        ("[8, 9, 10]", 'zip = ["dim", "heads"]', "dim has 3, heads has 2"),
+        ("[8, 9, 10]", 'zip = ["dim", "heads"]', "dim, heads have [3, 2]"),
         ("[8, 9]", 'zip = ["dim", "head"]', "unknown axis of zip 'head'"),
     ],
 )

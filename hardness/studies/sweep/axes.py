@@ -44,10 +44,11 @@ def cells(
     order = _order(formulas, table)
     if strange := [name for name in zipped if name not in table]:
         raise unknown("axis of zip", strange[0], table)
-    lengths = {name: len(listed(table[name])) for name in zipped}
-    if len(set(lengths.values())) > 1 or len(lengths) < len(zipped):
-        stated = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise InputError(f"zip pairs axes of equal lengths, each named once: {stated}")
+    lengths = [len(listed(table[name])) for name in zipped]
+    if len({*lengths}) > 1 or len({*zipped}) < len(zipped):
+        raise InputError(
+            f"zip pairs axes of equal lengths, each named once: {', '.join(zipped)} have {lengths}"
+        )
     free = [name for name in table if name not in (*zipped, *formulas)]
     steps = zip(*(listed(table[name]) for name in zipped), strict=True) if zipped else [()]
     every = []

@@ -235,5 +235,5 @@ SHIPPED = {
         )
         for learner, (heads, samples, runs) in LEARNERS.items()
         for family, params in FAMILIES.items()
-    ),
+    )
 }

@@ -27,11 +27,7 @@ STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 1.0, solving_cost)
 
 
 def run_grid(
-    grid: Grid,
-    out: Path,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    command: str = "",
+    grid: Grid, out: Path, workers: int | None = None, scheduler: str | None = None, command: str = ""
 ) -> tuple[str, int, list[Task]]:
     """Run what the store in `out` lacks of a grid, write its dashboard; return a line, how many trials ran, the tasks.
 
