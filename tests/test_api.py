@@ -34,7 +34,6 @@ WRONG = [
         "take parity or rounding",
     ),
     (lambda: hardness.play(hardness.Parity(dim=9, heads=2, bias=0.3), "characters"), "with these parameters"),
-    (lambda: hardness.play(hardness.generate("parity", **SIXTEEN), "flat"), "takes a family"),
     (lambda: hardness.Instance.generate(hardness.Parity), "generate takes a family"),
     (lambda: hardness.sweep("parity", dim=8, heads=2, strategy=3), "give a name, a function or a class"),
 ]
