@@ -4,6 +4,7 @@ A secret is accepted if it explains rows that had no part in finding it, and no 
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -112,18 +113,14 @@ def trimmed(equations: Equations, w: Floats) -> Floats:
     centre, width = modular.preimages(equations.q, equations.p)
     half = (width[equations.level] - 1) / 2 + 2 * equations.noise
 
-    def pull(margin: float, idle: float | Floats) -> Pull:
-        """Return the pull of what exceeds `idle` in residuals of trusted rows, up to `margin` beyond the level."""
+    def pull(residual: Floats, at: Floats, margin: float, idle: float | Floats) -> Floats:
+        """Return what exceeds `idle` in residuals of trusted rows, up to `margin` beyond the level."""
+        size = np.abs(residual)
+        counts = (size <= half + margin) & trusted(equations, at)
+        return np.where(counts, np.sign(residual) * np.maximum(size - idle, 0), 0.0)
 
-        def pulled(residual: Floats, at: Floats) -> Floats:
-            size = np.abs(residual)
-            counts = (size <= half + margin) & trusted(equations, at)
-            return np.where(counts, np.sign(residual) * np.maximum(size - idle, 0), 0.0)
-
-        return pulled
-
-    pulls = [pull(margin, 0.0) for margin in INSIDE]
-    pulls += [pull(margin, half) for margin in OUTSIDE if equations.noise == 0]
+    pulls = [partial(pull, margin=margin, idle=0.0) for margin in INSIDE]
+    pulls += [partial(pull, margin=margin, idle=half) for margin in OUTSIDE if equations.noise == 0]
     a = equations.a.astype(np.float64)
     return unwrap_and_regress(a, centre[equations.level], equations.q, w, pulls)
 

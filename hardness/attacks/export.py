@@ -26,7 +26,10 @@ def write(form: str, examples: Examples, public: Public, out: Path) -> str:
     """Write examples in a form of `hardness export`; return in one sentence what the file is and what it is not."""
     if form == "xor-dimacs":
         write_text(out, xor_dimacs(examples, public))
-        return "XOR clauses whose solution of the right weight is the hidden set; plain DIMACS readers know no x lines"
+        return (
+            "XOR clauses, which the hidden set solves with the weight, and few wrong labels, as the comments say; "
+            "plain DIMACS readers know no x lines"
+        )
     lwe = normal_form(examples, public)
     if form == "lwe":
         out.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,6 @@ handed in by the caller (from a `SeedSequence`), never from a global generator. 
 interpreter's lock, so that plain threads share the work.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,17 +13,10 @@ if TYPE_CHECKING:
     Function = TypeVar("Function")
 
     def compiled(function: Function) -> Function: ...
-    def compiled_for(signature: Any) -> Callable[[Function], Function]: ...
 else:
     from numba import njit
 
     compiled = njit(cache=True, nogil=True)
-
-    def compiled_for(
-        signature,
-    ):  # one version, which a constant argument does not change; divisions are numpy's
-        return njit(signature, cache=True, nogil=True, error_model="numpy")
-
 
 U = np.uint64
 ONE, ZERO = U(1), U(0)
@@ -185,22 +177,15 @@ def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
 
 
 @compiled
-def next_mask(mask: Any) -> Any:
-    """Return the colex successor. After the last set of n = 64 bits the sum wraps: callers count, never compare."""
-    # Gosper's step: the lowest run of ones moves its top one up, the others go to the bottom.
-    low = mask & (~mask + ONE)
-    ripple = mask + low
-    shift = popcount(low - ONE) + U2
-    return ripple | ((mask ^ ripple) >> shift) if ripple else ZERO
-
-
-@compiled
 def enumerate_masks(first: Any, out: Any) -> Any:
-    """Fill `out` uint64 (count,) with consecutive colex sets from `first`."""
+    """Fill `out` uint64 (count,) with consecutive colex sets from `first`; after the last one of 64 bits they wrap."""
     mask = first
     for i in range(out.size):
         out[i] = mask
-        mask = next_mask(mask)
+        # Gosper's step: the lowest run of ones moves its top one up, the others go to the bottom.
+        ripple = mask + (mask & (~mask + ONE))
+        shift = popcount((mask & (~mask + ONE)) - ONE) + U2
+        mask = ripple | ((mask ^ ripple) >> shift) if ripple else ZERO
 
 
 @compiled

@@ -12,21 +12,8 @@ def walsh_hadamard(f: Any) -> Any:
     """Transform f in place, f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k."""
     # Plain loops: code for the vector unit written by hand was 2 to 4 times as fast, in three times as many lines.
     for start in range(0, f.size, BLOCK):
-        block = f[start : start + BLOCK]
-        if block.size >= 8:
-            _first_three_levels(block)
-        _levels_from(block, 8 if block.size >= 8 else 1)
+        _levels_from(f[start : start + BLOCK], 1)
     _levels_from(f, BLOCK)
-
-
-@compiled
-def _first_three_levels(f: Any) -> Any:
-    """Transform every eight neighbours of f."""
-    for start in range(0, f.size, 8):
-        x = f[start : start + 8]
-        x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7] = _eight(
-            x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
-        )
 
 
 @compiled

@@ -76,5 +76,3 @@ def test_changed_labels_and_foreign_families_are_refused():
             extract(X, Y, public | {"family": name})
     with pytest.raises(InputError, match="lack gadget"):
         extract(X, Y, {name: value for name, value in public.items() if name != "gadget"})
-    with pytest.raises(InputError, match="shape"):
-        extract(X[:, :, :3], Y, public)

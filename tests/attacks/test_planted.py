@@ -29,10 +29,6 @@ ROUNDINGS = [  # attack, n, q, p, rows, further options
     ("lattice", 16, 17, 2, 40_000, {"gadget": "dot"}),
     ("lattice", 20, 97, 8, 40_000, {"noise": 2.0}),
 ]
-DETAIL = {
-    "bkw": {"plan", "predicted_seconds", "steps", "log2_rows"},
-    "lattice": {"block_size", "dimension", "trials", "selected_away"},
-}
 REFUSED = [  # attack, n, q, p, weight, rows, further options, words of the reason
     ("gaussian", 16, 97, 4, None, 400, {}, "several residues"),
     ("gaussian", 63, 2, 2, 4, 60, {}, ""),
@@ -64,7 +60,6 @@ def test_roundings_fall(attack, n, q, p, rows, options):
     outcome = attacked(attack, *examples(w, q, p, count=rows, seed=1, parity=False, **options))
     assert outcome.status == "solved"
     assert outcome.secret == centred(w, q)
-    assert DETAIL.get(attack, set()) <= outcome.detail.keys()
 
 
 @pytest.mark.parametrize(("attack", "n", "q", "p", "weight", "rows", "options", "words"), REFUSED)
