@@ -8,8 +8,6 @@ import pytest
 from learner_teachers import teacher
 from scipy.stats import binom
 
-from hardness.families.parity import Parity
-from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from learner.provable.crude import crude
 from learner.provable.sculpt import least_squares_hull
@@ -222,18 +220,6 @@ def test_held_out_examples_bound_the_share_of_inputs_that_are_missed(tail: float
     missed = np.minimum(threshold**-tail, 1.0)  # share of all inputs beyond it
     broken = (missed > least_share(n, t, confidence)).mean()
     assert broken <= 1 - confidence + 5 * (confidence * (1 - confidence) / len(errors)) ** 0.5
-
-
-@pytest.mark.parametrize(("heads", "gate"), [(2, True), (3, False), (4, True)])
-def test_what_phase_1_sees_of_a_parity(heads: int, gate: bool) -> None:
-    """Section 5: 1ᵀF = 0 where C = Σc_i = 0 (even size), else the estimate is C·E_00 in expectation."""
-    layer = Instance.generate(Parity(dim=heads + 2, heads=heads), seed=0).layer()
-    X = universe(2, heads + 2)
-    Y, C = layer(X), layer.w[:, 0, 0].sum()
-    expected = np.zeros((heads + 2, heads + 2))
-    expected[0, 0] = C
-    assert np.allclose(crude(X, Y), expected, atol=1e-10)
-    assert (np.abs(Y.sum(axis=1)).max() < 1e-10) == gate == (abs(C) < 1e-10)
 
 
 def test_vstat_answers_move_by_the_root_of_a_third() -> None:

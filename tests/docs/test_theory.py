@@ -15,36 +15,22 @@ from theory_page import ROOT, SECTIONS, characters, near, table
 
 from hardness.gadgets import sharp
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.bounds.parity import top_eigenvalue
 
 
 def test_every_citation_resolves():
-    """Every "theory 1.2", "learner N", "references X" and "baselines X.N" of code and docs is a section of docs/."""
+    """Every "theory 1.2" of code and docs is a section of docs/theory.md."""
     rooms = ("hardness", "learner", "tests", "benchmarks")
-    files = [f for room in rooms for f in (ROOT / room).rglob("*.py")]
-    files += [*ROOT.glob("docs/*.md"), ROOT / "README.md"]
+    files = [
+        *(f for room in rooms for f in (ROOT / room).rglob("*.py")),
+        *ROOT.glob("docs/*.md"),
+        ROOT / "README.md",
+    ]
     text = "\n".join(f.read_text() for f in files if f.resolve() != Path(__file__).resolve())
-    citations = re.findall(r"theory(?:\.md)?,? (\d\.\d+|pitfall \d+)(b?)(?:\(?([a-f])\)?(?![a-z]))?", text)
+    citations = re.findall(r"theory(?:\.md)?,? (\d\.\d+b?)(?:\(?([a-f])\)?(?![a-z]))?", text)
     assert len(citations) > 20
-    for number, b, part in citations:
-        if number.startswith("pitfall"):
-            assert f"\n{number.split()[1]}. " in SECTIONS["7"], number
-        else:
-            assert number + b in SECTIONS, number + b
-            assert not part or f"**({part})" in SECTIONS[number], (number, part)
-    labels = {
-        "theory": r"\d+(?:\.\d+)?b?",
-        "learner": r"\d+b?(?:\.\d+)?",
-        "references": r"[A-D]\d*",
-        "baselines": r"[A-E](?:\.\d+[ab]?)?",
-    }
-    for name, label in labels.items():
-        headings = set(
-            re.findall(rf"^#+ (?:Part )?({label})\.? ", (ROOT / "docs" / f"{name}.md").read_text(), re.M)
-        )
-        cited = set(re.findall(rf"\b{name}(?:\.md)? ({label})\b", text))
-        assert len(headings) > 5
-        assert cited <= headings, (name, cited - headings)
+    for number, part in citations:
+        assert number in SECTIONS, number
+        assert not part or f"**({part})" in SECTIONS[number], (number, part)
 
 
 # 1.2, 1.3
@@ -287,27 +273,6 @@ def test_values_of_T():
 
 
 # 2.9
-
-
-def test_johnson_eigenvalues():
-    for n, s in ((4, 2), (5, 3), (6, 5), (8, 3), (8, 4)):
-        sets = [sum(1 << i for i in chosen) for chosen in combinations(range(n), s)]
-        distance = np.bitwise_count(np.bitwise_xor.outer(sets, sets))
-        for mu in (0.0, 0.2, 0.5, 0.9):
-            eigenvalues = np.linalg.eigvalsh(mu**distance - np.mean(mu**distance))
-            johnson = [
-                sum(
-                    mu ** (2 * i) * (-1) ** t * comb(j, t) * comb(s - j, i - t) * comb(n - s - j, i - t)
-                    for i in range(s + 1)
-                    for t in range(min(i, j) + 1)
-                )
-                for j in range(1, min(s, n - s) + 1)
-            ]
-            assert max(johnson) == johnson[0] == pytest.approx(top_eigenvalue(n, s, mu))
-            wanted = sorted(x for j, x in enumerate(johnson, 1) for _ in range(comb(n, j) - comb(n, j - 1)))
-            assert np.allclose(
-                sorted(eigenvalues)[1:] if min(wanted) > 0 else eigenvalues[1:], wanted, atol=1e-9
-            )
 
 
 def test_low_degree_advantage():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from committed import Row, rows, summary
-from scipy.stats import t
+from scipy.stats import linregress, t
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +81,6 @@ def test_elimination_under_noise(numbers: dict[str, Any]) -> None:
 
 def interval(points: list[tuple[float, float]]) -> str:
     """The slope of a line of least squares with its 95 % interval by Student's t."""
-    mean_x, mean_y = fmean(x for x, _ in points), fmean(y for _, y in points)
-    spread = sum((x - mean_x) ** 2 for x, _ in points)
-    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
-    rest = sum((y - mean_y - slope * (x - mean_x)) ** 2 for x, y in points)
-    half = t.ppf(0.975, len(points) - 2) * sqrt(rest / (len(points) - 2) / spread)
-    return f"{slope:.3g} [{slope - half:.3g}, {slope + half:.3g}]"
+    fit = linregress(*zip(*points, strict=True))
+    half = t.ppf(0.975, len(points) - 2) * fit.stderr
+    return f"{fit.slope:.3g} [{fit.slope - half:.3g}, {fit.slope + half:.3g}]"
