@@ -153,28 +153,22 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
     table = errors(rows)
     enough = max(least_examples(table, name) for name in TARGETS)
+    both = {"attention": PLAIN, "network": RIVAL}
     beaten = {
         title: sum(error_of(table, name, model).side(float(linear_error(name))) == -1 for name in TARGETS)
-        for title, model in (("attention", PLAIN), ("network", RIVAL), ("biased", BIASED))
+        for title, model in {**both, "biased": BIASED}.items()
     }
     alike = [gap(table, name, CONTROLLED, (PAIRS, CONTROLLED)).side(0.0) for name in TARGETS]
+    biased = [gap(table, name, n, (PLAIN, n), BIASED).side(0.0) for name in TARGETS for n in COUNTS]
     return {
         "alike": {"examples": CONTROLLED, "better": alike.count(-1), "worse": alike.count(1)},
         "examples": MOST,
         "enough": enough,
         "won": sum(gap(table, name, enough, (RIVAL, MOST)).side(0.0) == -1 for name in TARGETS),
         "targets": len(TARGETS),
-        "f2": {
-            title: round(error_of(table, "f2", model).value, 3)
-            for title, model in (("attention", PLAIN), ("network", RIVAL))
-        },
+        "f2": {title: round(error_of(table, "f2", model).value, 3) for title, model in both.items()},
         "beaten": beaten,
-        "biased": {
-            side: sum(
-                gap(table, name, n, (PLAIN, n), BIASED).side(0.0) == sign for name in TARGETS for n in COUNTS
-            )
-            for side, sign in (("better", -1), ("worse", 1))
-        },
+        "biased": {"better": biased.count(-1), "worse": biased.count(1)},
         "intervals": len(TARGETS) * len(COUNTS),
         "runs": int(rows.repetition.nunique()),
         "heads": HEADS,
@@ -190,12 +184,8 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
     table, by_target = errors(rows), []
     for name in TARGETS:
         attention, network = (error_of(table, name, model) for model in (PLAIN, RIVAL))
-        line = {
-            "target": name,
-            "formula": formula(name),
-            "attention": str(attention),
-            "network": str(network),
-        }
+        line = {"target": name, "formula": formula(name)}
+        line |= {"attention": str(attention), "network": str(network)}
         enough = f"{least_examples(table, name):,}" if network.value < 1 else "–"
         by_target.append({**line, "best linear": float(linear_error(name)), "enough": enough})
     return {"by_target": pd.DataFrame(by_target)}
@@ -216,9 +206,8 @@ def figures(rows: "DataFrame") -> dict[str, "Figure"]:
         for model, label in ((PLAIN, "attention"), (BIASED, "biased"), (RIVAL, "network")):
             means = [error_of(table, name, model, n) for n in COUNTS]
             (line,) = axis.plot(COUNTS, [at.value for at in means])
-            axis.fill_between(
-                COUNTS, [at.low for at in means], [at.high for at in means], color=line.get_color(), alpha=0.2
-            )
+            low, high = zip(*((at.low, at.high) for at in means), strict=True)
+            axis.fill_between(COUNTS, low, high, color=line.get_color(), alpha=0.2)
             ends.append((line, label))
         least = [float(linear_error(name))] * 2
         (line,) = axis.plot([COUNTS[0], MOST], least, "--", color="0.4", marker="")

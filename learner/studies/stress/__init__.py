@@ -54,8 +54,8 @@ RANDOM = "nondegenerate"  # the family of layers that hide nothing
 
 def tasks(quick: bool) -> list[Task]:
     """Return every built-in learner and attack on every instance."""
-    known = registry.names("learner", builtin=True)
-    planned = [task for name in known for task in user_learner_tasks(quick, name)]
+    learners = registry.names("learner", builtin=True)
+    planned = [task for name in learners for task in user_learner_tasks(quick, name)]
     hiding = [entry for entry in _instances(quick) if entry.family != RANDOM]
     attacks = [{"kind": "attack", "attack": name} for name in ATTACKS]
     return [*planned, *(_task(entry, attack, quick) for entry in hiding for attack in attacks)]
@@ -282,9 +282,8 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
             text = f"> {_short(spent[layers, solver])}"
         elif paid[layers, solver] < inf:
             text = _short(paid[layers, solver])
-        x, y = places[layers], names.get_loc(solver)
+        x, y, color = places[layers], names.get_loc(solver), "white" if ending == "all" else "0.1"
         axis.add_patch(Rectangle((x - 0.47, y - 0.46), 0.94, 0.92, color=SHADES[ending], linewidth=0))
-        color = "white" if ending == "all" else "0.1"
         axis.text(x, y, text, ha="center", va="center", fontsize=6.3, color=color, linespacing=0.9)
     axis.set(xlim=(-0.6, max(places.values()) + 0.6), ylim=(len(names) - 0.4, -0.6))
     axis.set_yticks(range(len(names)), list(names))

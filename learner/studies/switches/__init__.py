@@ -229,10 +229,8 @@ def _students_figure(chains: "DataFrame", biased: "DataFrame") -> "Figure":
         for value, part in lines.groupby(key):
             whole = part[part.whole]
             (line,) = axis.plot(whole[x], [paid.value for paid in whole.paid], "o-")
-            color = line.get_color()
-            axis.vlines(
-                whole[x], [paid.low for paid in whole.paid], [paid.high for paid in whole.paid], color=color
-            )
+            low, high = zip(*((paid.low, paid.high) for paid in whole.paid), strict=True)
+            axis.vlines(whole[x], low, high, color=(color := line.get_color()))
             for _, cell in part[~part.whole].iterrows():
                 plots.bound(axis, cell[x], cell.paid.value, color)
             ends.append((line, "untaught" if (name, value) == ("g", SIZE) else f"{name} = {value}"))
