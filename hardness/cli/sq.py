@@ -252,12 +252,13 @@ def certify(
     if kind == "transcript":
         asked, seed = strategy or "sign-batch", randbits(128) if seed is None else seed
         proof = certificate.transcript(concepts, tolerance, asked, seed=seed, max_queries=max_queries)
-        talk(f"seed {seed}")
     elif kind == "bound":
         proof = certificate.bound(concepts, tolerance)
     else:
         proof = certificate.value(concepts.n, [concepts.s], tolerance, seconds=CERTIFICATE_SECONDS)
     certificate.write(proof, out)
+    if seed is not None:
+        talk(f"seed {seed}")
     statement = certificate.statement(proof)
     emit(as_json, {"kind": kind, "statement": statement, "out": str(out)}, [statement, f"written to {out}"])
 

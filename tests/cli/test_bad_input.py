@@ -154,7 +154,7 @@ REFUSED = [
     ("challenge biased --count 60000 --out out", "means opens it in about 2^"),
     # Places that cannot be written
     (
-        "sq certify parity --dim 64 --heads 3 --tolerance .16 --kind transcript --out /dev/full",
+        "sq certify parity --dim 9 --heads 3 --tolerance .16 --kind transcript --out /dev/full",
         "not a regular",
     ),
     ("generate parity --dim 8 --heads 2 --out /proc/nowhere/x", "cannot write"),
