@@ -4,6 +4,7 @@ Everything here is made of examples and public parameters alone, as an attack se
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, sqrt
 from pathlib import Path
@@ -26,10 +27,7 @@ def write(form: str, examples: Examples, public: Public, out: Path) -> str:
     """Write examples in a form of `hardness export`; return in one sentence what the file is and what it is not."""
     if form == "xor-dimacs":
         write_text(out, xor_dimacs(examples, public))
-        return (
-            "XOR clauses, which the hidden set solves with the weight, and few wrong labels, as the comments say; "
-            "plain DIMACS readers know no x lines"
-        )
+        return "XOR clauses whose solution of the right weight is the hidden set; plain DIMACS readers know no x lines"
     lwe = normal_form(examples, public)
     if form == "lwe":
         out.mkdir(parents=True, exist_ok=True)
@@ -50,9 +48,9 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
     """Return a parity's examples as XOR clauses for a SAT solver: variable j is "bit j is in the set".
 
     An informative example of label 1 is the clause ``x j₁ j₂ … 0`` of the bits that are set, one of label 0 has its
-    first variable negated. With label noise η example i of N gets a noise variable n + i in its clause: a solver has to
-    be told that at most ηN + 2 √(Nη(1−η)) of those are true, as the comments say. Raises `InputError` for a family
-    without parity equations.
+    first variable negated. With label noise η example i of N gets a noise variable n + i in its clause, and counters
+    let at most ηN + 2 √(Nη(1−η)) of those be true, and of the bits as many as the set has. Raises `InputError` for a
+    family without parity equations.
     """
     equations = extract(examples.X, examples.Y, public)
     if not equations.are_parities:
@@ -61,7 +59,7 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
         )
     n, count, eta = equations.n, len(equations), equations.flip
     comments = [f"parity of a set of {equations.sparsity} of {n} bits; variable j: bit j is in the set"]
-    clauses = list[str]()
+    clauses, variables = list[str](), n
     for i, (row, level) in enumerate(zip(equations.a, equations.level, strict=True)):
         literals = [*(np.flatnonzero(row) + 1).tolist(), *([n + 1 + i] if eta else [])]
         if literals:  # where no bit is set, a label says nothing
@@ -69,11 +67,33 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
             clauses.append(f"x{sign}{' '.join(map(str, literals))} 0")
     if eta:
         limit = min(count, ceil(eta * count + SLACK * sqrt(count * eta * (1 - eta))))
+        variables = n + count
         comments.append(
             f"each label is wrong with probability {eta:g}; variable {n} + i: label i is wrong; at most {limit}"
         )
-    header = [*(f"c {line}" for line in comments), f"p cnf {n + count if eta else n} {len(clauses)}"]
+        for some, most in ((range(n + 1, variables + 1), limit), (range(1, n + 1), equations.sparsity)):
+            counter = list(at_most(some, most or n, variables))
+            variables = max([variables, *(abs(literal) for clause in counter for literal in clause)])
+            clauses += [f"{' '.join(map(str, clause))} 0" for clause in counter]
+    header = [*(f"c {line}" for line in comments), f"p cnf {variables} {len(clauses)}"]
     return "\n".join([*header, *clauses]) + "\n"
+
+
+def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
+    """Yield clauses that hold iff at most `limit` of the literals are true, variables beyond `used` (Sinz 2005)."""
+    if limit >= len(literals):
+        return
+
+    def more_than(i: int, j: int) -> int:  # among the first i + 1 literals more than j are true
+        return used + 1 + i * limit + j
+
+    for i, x in enumerate(literals):
+        for j in range(min(i + 1, limit)):
+            yield [-x, more_than(i, 0)] if j == 0 else [-x, -more_than(i - 1, j - 1), more_than(i, j)]
+            if j < i:
+                yield [-more_than(i - 1, j), more_than(i, j)]
+        if i >= limit:
+            yield [-x, -more_than(i - 1, limit - 1)] if limit else [-x]
 
 
 @dataclass(frozen=True)

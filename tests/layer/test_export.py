@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import run_command
 
-from hardness.attacks.export import normal_form, xor_dimacs
+from hardness.attacks.export import at_most, normal_form, xor_dimacs
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
@@ -38,6 +38,20 @@ def test_of_all_sets_the_hidden_one_alone_solves_the_clauses(gadget):
     sets = [{j + 1 for j in range(8) if bits[j]} for bits in product((0, 1), repeat=8)]
     solved = [chosen for chosen in sets if all(holds(clause, chosen) for clause in xors)]
     assert solved == [set(instance.secret["support"].tolist())]
+
+
+def test_the_counter_allows_so_many_and_no_more():
+    """Every choice of up to five literals, and of the counter's own variables: satisfiable iff few enough are true."""
+    for count, allowed in product(range(1, 6), range(3)):
+        clauses = list(at_most(range(1, count + 1), allowed, count))
+        counters = max([count, *(abs(x) for clause in clauses for x in clause)]) - count
+        all_values = np.array(list(product((False, True), repeat=count + counters)), dtype=bool)
+        good = np.ones(len(all_values), dtype=bool)
+        for clause in clauses:
+            good &= np.any([all_values[:, abs(x) - 1] == (x > 0) for x in clause], axis=0)
+        for bits in product((False, True), repeat=count):
+            satisfiable = good[(all_values[:, :count] == bits).all(axis=1)].any()
+            assert satisfiable == (sum(bits) <= allowed)
 
 
 @pytest.mark.parametrize(
