@@ -10,7 +10,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError
+from hardness.errors import InputError, sanitize
 from hardness.families.base import Family
 from hardness.families.concepts import Concepts
 from hardness.io.fields import number
@@ -166,6 +166,8 @@ def class_of(concepts: Concepts | Family) -> Concepts:
     """Return the concept class of a family; a class is itself. Raises `InputError` where there is none to ask about."""
     if isinstance(concepts, Concepts):
         return concepts
+    if not isinstance(concepts, Family):
+        raise InputError(f"a game takes a family or a class of labels, got {sanitize(concepts, 60)}")
     listed = concepts.concepts()
     if listed is None:
         raise without_concepts(type(concepts))
