@@ -27,7 +27,6 @@ from hardness.sq.oracle import Window
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table, span_coordinates
 
 Certificate = dict[str, Any]
-KINDS = ("transcript", "bound", "value")
 WIDEST_BATCH = 24  # dimensions: the checker counts a sign batch at all inputs of its span
 WIDEST_VALUE = 12
 LARGEST_TABLE = 2**16

@@ -1,6 +1,6 @@
 """Games against theory 2.5 and 3.1: the theorem's constants, the measured counts, and both ways to play."""
 
-from math import comb
+from math import comb, log2
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,10 @@ from window import window_loss
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.bounds import parity as dimension
-from hardness.sq.bounds.batches import batch_modes, batch_queries, batch_size
+from hardness.sq.bounds.batches import batch_modes, batch_size
 from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.game import GameResult, play, strategy_of
-from hardness.sq.queries import (
-    SignBatch,
-    SpanFunction,
-    Table,
-    bit_products,
-    character,
-    span_coordinates,
-)
+from hardness.sq.queries import SignBatch, SpanFunction, Table, bit_products, character, span_coordinates
 from hardness.studies.needs import STUDY
 
 
@@ -100,17 +93,16 @@ def test_honest_oracles_are_solved(oracle: str, strategy: str) -> None:
 
 @pytest.mark.parametrize(("n", "s", "tau"), [(63, 3, 0.05), (15, 6, 0.1), (16, 4, 0.1)])
 def test_window_games_reach_the_floor_of_their_strategy(n: int, s: int, tau: float) -> None:
-    """(N - 1)/floor(K/2) of theory 2.5e, up to six percent; never below the bound.
+    """(N - 1)/floor(K/2) of theory 2.5e and about log2 K halvings at the end; never below the bound.
 
-    Near N = 8000 at tau = .03 the end game alone costs five: halvings that no batch can save (`batch_queries`). Fifteen
-    sets of even size of fifteen bits are never independent; a batch of thirteen would lose one set less.
+    Fifteen sets of even size of fifteen bits are never independent; a batch of thirteen would lose one set less.
     """
     result = play(ParityConcepts(n, s), "sign-batch", "window", tau)
     assert result.solved
     assert result.ratio is not None
     assert result.ratio >= 1
-    floor, ideal = (comb(n, s) - 1) / (batch_size(tau) // 2), batch_queries(comb(n, s), tau) or 0
-    assert result.queries <= (max(1.06 * floor, 1.04 * ideal) if n > 16 else ideal + 3)
+    size = batch_size(tau)
+    assert result.queries <= (comb(n, s) - 1) / (size // 2) + log2(size) + 1
 
 
 @pytest.mark.parametrize("strategy", ["sign-batch", "characters", "bent", "gradient", "flat"])

@@ -75,20 +75,3 @@ def best_batch(mode: Any, cap: Any, live: Any) -> Any:
         if lost > loss:
             size, loss = k, lost
     return size, loss
-
-
-def batch_queries(concepts: int, tolerance: float, rank: int = LARGEST_BATCH) -> int | None:
-    """Return the queries against the window if every sign batch loses what `batch_modes` says, end game included.
-
-    None where batches lose nothing. `rank` is the most sets that a batch may take. The floor (N - 1)/floor(K/2) of
-    theory 2.5e leaves the end game out: fewer than K live concepts take about log2 K queries more.
-    """
-    modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH, rank))
-    live, asked = concepts, 0
-    while live > 1:
-        _, lost = best_batch(modes, modes.size - 1, live)
-        if lost == 0:
-            return None
-        steps = max(1, (live - 4 * modes.size) // int(lost))
-        live, asked = live - steps * int(lost), asked + steps
-    return asked
