@@ -32,6 +32,8 @@ ROUNDINGS = [  # attack, n, q, p, rows, further options
 REFUSED = [  # attack, n, q, p, weight, rows, further options, words of the reason
     ("gaussian", 16, 97, 4, None, 400, {}, "several residues"),
     ("gaussian", 63, 2, 2, 4, 60, {}, ""),
+    ("means", 8, 17, 2, None, 300, {}, "no parities"),
+    ("means", 8, 2, 2, 3, 300, {"flip": 0.4}, "are needed"),
     ("search", 32, 97, 4, None, 500, {}, "hidden sets"),
     ("search", 63, 2, 2, 20, 1000, {}, ""),
     ("bkw", 40, 97, 2, None, 3000, {}, "2^10.2 informative rows"),

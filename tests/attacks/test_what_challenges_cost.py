@@ -41,11 +41,21 @@ def test_easy_settings_are_priced(attack: str, line: str) -> None:
     assert (cheapest["name"], cheapest["log2_time"] < 60) == (attack, True)
 
 
-def test_an_attack_opens_its_kind_of_challenge_from_the_public_folder() -> None:
-    assert run_command("generate parity --dim 65 --heads 12 --seed 1 --out f").code == 0
-    assert run_command("challenge f --count 500 --toy --out c").code == 0
+OPENED = [
+    ("gaussian", 500, "parity --dim 65 --heads 12"),
+    ("means", 20000, "parity --dim 129 --heads 12 --flip 0.2 --bias 0.9"),
+    ("means", 20000, "parity --dim 129 --heads 120 --flip 0.2 --bias 0.9"),  # the other coordinates are few
+]
+
+
+@pytest.mark.parametrize(("attack", "count", "line"), OPENED)
+def test_an_attack_opens_its_kind_of_challenge_from_the_public_folder(
+    attack: str, count: int, line: str
+) -> None:
+    assert run_command(f"generate {line} --seed 1 --out f").code == 0
+    assert run_command(f"challenge f --count {count} --toy --out c").code == 0
     Path("f").unlink()
-    report = answer("attack gaussian c")
+    report = answer(f"attack {attack} c")
     assert report["status"] == "solved"
     Path("answer.json").write_text(json.dumps(report))
     assert run_command("judge c answer.json").code == 0
