@@ -271,7 +271,7 @@ def by_error(known: "DataFrame") -> "DataFrame":
     """Return a line a law: the factor by which it errs on large classes."""
     import pandas as pd
 
-    errors = laws.errors(known, known["median"].to_numpy(float))
+    (errors,) = laws.errors(known, [known["median"].to_numpy(float)])
     table = pd.DataFrame({"law": [*errors], "factor of error": map(rounded, errors.values())})
     return table.sort_values("factor of error", kind="stable", ignore_index=True)
 
@@ -280,12 +280,12 @@ def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
     """Return how often a law errs least in a hundred draws of all runs anew, cell by cell with replacement."""
     runs = rows[(rows.arm == HARD) & (rows.series == "default") & (rows.status != "planned")]
     costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
-    places, rng, won = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0), 0
-    for _ in range(100):
-        redrawn = [np.median(rng.choice(costs[place], len(costs[place]))) for place in places]
-        errors = laws.errors(known, np.array(redrawn))
-        won += min(errors, key=errors.__getitem__) == law
-    return won
+    places, rng = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0)
+    draws = (
+        np.array([np.median(rng.choice(costs[place], len(costs[place]))) for place in places])
+        for _ in range(100)
+    )
+    return sum(min(errors, key=errors.__getitem__) == law for errors in laws.errors(known, draws))
 
 
 def searched(rows: "DataFrame") -> "DataFrame":

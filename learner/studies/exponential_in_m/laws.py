@@ -3,6 +3,7 @@
 All are fitted by least squares of logarithms, with a level of its own for even m.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -61,16 +62,17 @@ LAWS = {
 }
 
 
-def errors(cells: "DataFrame", y: Floats) -> dict[str, float]:
-    """Return of each law the factor by which it errs on large classes, fitted to examples y of the small ones.
+def errors(cells: "DataFrame", draws: Iterable[Floats]) -> Iterator[dict[str, float]]:
+    """Yield the factor by which each law errs on large classes, fitted to examples y (cells,) of the small ones.
 
-    The factor is exp of the root mean square of the errors of logarithms.
+    There is a dictionary for each y of `draws`. The factor is exp of the root mean square of the errors of logarithms.
     """
     small = cells.N.to_numpy() < plan.read()["fit_below"]
-    errors = {}
-    for name, law in LAWS.items():
-        logarithms = law.logarithms(cells)
-        v = law.fitted(logarithms[small], y[small])
-        wrong = np.log(y[~small]) - law.predicted(logarithms[~small], v)
-        errors[name] = float(np.exp(np.sqrt(np.mean(wrong**2))))
-    return errors
+    made_of = {name: law.logarithms(cells) for name, law in LAWS.items()}
+    for y in draws:
+        errors = {}
+        for name, law in LAWS.items():
+            v = law.fitted(made_of[name][small], y[small])
+            wrong = np.log(y[~small]) - law.predicted(made_of[name][~small], v)
+            errors[name] = float(np.exp(np.sqrt(np.mean(wrong**2))))
+        yield errors
