@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Callable
 from functools import cache
 from io import TextIOWrapper
 from typing import Annotated
@@ -57,13 +58,23 @@ def top(
 ) -> None:
     """The lab for the question: how hard is it to learn a multi-head attention layer?"""
     if show:
-        from importlib.metadata import version
-
-        print(version("attention-hardness"))
+        version()
     elif context.invoked_subcommand is None:
         print(context.get_help())
 
 
+def version() -> None:
+    """Print the version."""
+    from importlib import metadata
+
+    print(metadata.version("attention-hardness"))
+
+
+# What needs no parser: that of typer takes longer than these commands.
+SHORT: dict[tuple[str, ...], Callable[[], None]] = {
+    ("--version",): version,
+    ("families",): instances.families,
+}
 commands = cache(typer.main.get_command)  # read off the signatures of all functions: some ten milliseconds
 
 
@@ -79,6 +90,9 @@ def run(arguments: list[str]) -> int:
             # A name that is no text, such as a file's, can be said
             stream.reconfigure(errors="backslashreplace")
     try:
+        if short := SHORT.get(tuple(arguments)):
+            short()
+            return 0
         line = shlex.join(["hardness", *arguments])  # which stores note
         return int(commands(app)(arguments, prog_name="hardness", standalone_mode=False, obj=line) or 0)
     except TyperException as error:
