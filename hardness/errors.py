@@ -5,7 +5,7 @@ from functools import wraps
 from typing import Any
 
 TEXT_CHARACTERS = 300  # characters of one text
-MOST_LISTED, LONGEST_NAME = 20, 60
+MOST_LISTED, LONGEST_NAME = 30, 60
 
 
 def sanitize(text: object, longest: int = TEXT_CHARACTERS) -> str:

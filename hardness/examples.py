@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,8 +178,13 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     except InputError:
         raise
     except Exception as error:  # whatever numpy, zipfile and pyarrow raise on damaged and foreign files
-        made = "is not an examples file of `hardness sample`"
-        raise InputError(f"{path} {made} ({sanitize(error)}): make it anew") from error
+        why = (
+            sanitize(error) if path.suffix == ".parquet" or is_zipfile(path) else "it is no archive of arrays"
+        )
+        raise InputError(
+            f"{path} is not an examples file of `hardness sample` ({why}); "
+            "make one with `hardness sample F --out E.npz`"
+        ) from error
     what = f"`public` of {path}"
     public: dict[str, Any] = schemas.parse(note, what)
     schemas.check_version(public, what, "sample the examples anew")

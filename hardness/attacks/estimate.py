@@ -73,8 +73,10 @@ class Estimates:
 
     def _repr_html_(self) -> str:
         times = {
-            each.name: each.status if each.log2_time is None else f"2^{each.log2_time:.1f} operations"
-            for each in self.attacks
+            each.name: each.status if each.log2_time is None else f"2^{each.log2_time:.1f} {unit}"
+            for each, unit in zip(
+                self.attacks, ["queries", *["operations"] * len(self.attacks)], strict=False
+            )
         }
         return table(f"Attacks on {self.parameters['family']}", times)
 

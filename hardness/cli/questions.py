@@ -50,7 +50,8 @@ def ray(
     """Ask how cost grows with the number of heads: proved floor, strategies, elimination and learners side by side.
 
     Name C for d = C m, or --dim D for a fixed d. Learners meet hidden sets and random layers of the same form.
-    In Python `hardness.ray(4, heads=[2, 3, 4])` gives the same table as a data frame.
+    In Python `hardness.ray(4, heads=[2, 3, 4])` gives the same table as a data frame. A learner reads at most 2,000,000
+    examples, and 4,096 if it has no `partial_fit`.
 
     Example: hardness ray 4 --heads 2,3,4 --learner diagonal --out rays
     """

@@ -19,7 +19,7 @@ Folder = Annotated[Path, argument("The folder of a study, as `study run` names i
 Out = Annotated[Path | None, option("Folder for rows and dashboard; default: by the name.")]
 Root = Annotated[int, option("Root seed of every trial.", "--seed", min=0)]
 Timeout = Annotated[float | None, option("Seconds that end a trial.", min=0.1, max=LONGEST_TRIAL)]
-DryRun = Annotated[bool, option("Say what would run, and how long.", "--dry-run")]
+DryRun = Annotated[bool, option("Say what would run, and run nothing.", "--dry-run")]
 Quick = Annotated[bool, option("A smaller grid.", "--quick")]
 Family = Annotated[list[str] | None, option("Only this family; may be repeated.")]
 Added = Annotated[list[str] | None, option("One more on the grid, module:Name too; may be repeated.")]
@@ -157,10 +157,11 @@ def sweep(
 ) -> None:
     """Run a grid of your own, or what is left of it: any family with any solver; and write its dashboard.
 
-    A grid is a TOML file: family = "parity", runs = 3; [params] dim = "4*heads", heads = [2, 3, 4]; [solver] strategy,
-    learner or attack = "NAME"; [budget] samples, queries or work. Every list is an axis. `nice-and-hard` is a grid that
-    is built in: two learners on random layers and on hidden parities of the same sizes, in a minute. `study status`,
-    `export` and `report`, and `plot`, work on the folder. --set changes an entry of the file for this run.
+    A grid is a TOML file: family = "parity", runs = 3; [params] dim = "4*heads", heads = [2, 3, 4]; [solver] strategy
+    (with oracle and tolerance), learner or attack = "NAME"; [budget] samples, queries or work. Every list is an axis.
+    `nice-and-hard` is a grid that is built in: two learners on random layers and on hidden parities of the same sizes,
+    in a minute. `study status`, `export` and `report`, and `plot`, work on the folder. --set changes an entry of the
+    file for this run.
 
     Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError, TrialEnded, one_line
+from hardness.errors import InputError, TrialEnded, one_line, sanitize
 from hardness.evaluation.conformance import HEADS
 from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import VERDICTS, Solver, make
@@ -62,7 +62,7 @@ class Trial(dict[str, Any]):
         return figure
 
     def _repr_html_(self) -> str:
-        names = ("status", "reason", "criterion", *SCORES, "exact", "train_examples", "seconds")
+        names = ("status", "reason", "criterion", *SCORES, "exact", "certified", "train_examples", "seconds")
         return table(f"Trial of {self.get('learner')}", {name: self.get(name) for name in names})
 
 
@@ -121,6 +121,11 @@ def learn(
         judged = fresh(target, test, sampling, start=count)
         given, solver = _read_by(solver, target, sampling), replace(solver, heads_known=target.heads)
     else:
+        if not isinstance(target, Examples | str | Path):
+            raise InputError(
+                f"learn takes an instance, examples or a file of them, got {sanitize(target, 60)}; "
+                "Instance.generate makes an instance of a family"
+            )
         examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
         given, judged, count = _split(examples, public.get("family"), count)
         solver = replace(solver, heads_known=public.get("heads"))

@@ -71,7 +71,9 @@ def write_text(path: Path, text: str) -> None:
 def regular(path: Path) -> Path:
     """Return `path`, of a file: nobody may ever write to a pipe, a device may have no end."""
     if not path.is_file():
-        raise InputError(f"cannot read {path}: there is no such file")
+        raise InputError(
+            f"cannot read {path}: {'it is a folder' if path.is_dir() else 'there is no such file'}"
+        )
     return path
 
 

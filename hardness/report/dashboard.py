@@ -110,7 +110,9 @@ def drawing(rows: pd.DataFrame) -> bytes:
     rows = _priced(rows)
     names = chart.design(rows)
     numeric = [name for name in names if chart.is_numeric(rows[name]) and rows[name].notna().all()]
-    across = max(numeric[::-1], key=lambda name: rows[name].nunique(), default="family")
+    # A budget mostly follows from the size: sizes are drawn across wherever one varies.
+    params = [name for name in numeric if rows.attrs["parts"][name] == "params"]
+    across = max((params or numeric)[::-1], key=lambda name: rows[name].nunique(), default="family")
     shown, kept = rows.map(chart.printed), [name for name in names if name in ("family", *SOLVERS)]
     kept = [across, *(name for name in kept if name != across)]
     for name in names:
