@@ -106,7 +106,7 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
     for path, about, words in (
         (tmp_path / "text.db", None, "cannot be read"),
         (tmp_path / "none.db", None, "does not exist"),
-        (tmp_path, ABOUT, "no such file"),
+        (tmp_path, ABOUT, "it is a folder"),
     ):
         with pytest.raises(InputError, match=words):
             Store(path, about)
