@@ -18,9 +18,10 @@ MEASURED = ["sign-batch", "flat", "gaussian", LEARNER]
 
 @pytest.fixture(scope="module", autouse=True)
 def _small() -> Iterator[None]:
-    """Own learners read few examples here, since each size starts a process."""
+    """Own learners read few examples here and have one run, since each size starts a process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hardness.studies.ray.FITTED_CAP", 100)
+        patch.setattr("hardness.studies.ray.RUNS", 1)
         yield
 
 
@@ -29,8 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ray that was run in this process."""
     folder = tmp_path_factory.mktemp("ray")
     first = answer(f"ray 3 --heads 2,3 --learner {LEARNER} --workers 0 --out {folder}")
-    assert (first["planned"], first["ran"]) == (22, 22)
-    assert first["verdict"].startswith("ray: 22 of 22 trials ended (")
+    assert (first["planned"], first["ran"]) == (10, 10)
+    assert first["verdict"].startswith("ray: 10 of 10 trials ended (")
     return folder
 
 

@@ -39,11 +39,17 @@ class Law(NamedTuple):
         """Return v by least squares of log y."""
         from scipy.optimize import least_squares
 
-        start = np.zeros(len(self.columns) + 1 + self.exponents)
-        start[0] = np.mean(np.log(y) - self.predicted(logarithms, start))
-        if len(self.columns) == 2 and not self.exponents:
-            start[:2] = np.log([5, 16])
+        if self.exponents:
+            return linear(logarithms, np.log(y))
+        if len(self.columns) == 1:
+            return linear(logarithms[:, 1:], np.log(y) - logarithms[:, 0])
+        start = np.append(np.log([5, 16]), 0.0)
         return np.asarray(least_squares(lambda v: self.predicted(logarithms, v) - np.log(y), start).x)
+
+
+def linear(X: Floats, y: Floats) -> Floats:
+    """Return a constant and the coefficients of X (cells, columns) by least squares of y."""
+    return np.asarray(np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), y, rcond=None)[0])
 
 
 LAWS = {
