@@ -74,6 +74,8 @@ if not TYPE_CHECKING:  # a type checker that saw it would take any name for one 
     def __getattr__(name: str) -> object:
         from importlib import import_module
 
+        from hardness.errors import spelled
+
         if name == "__version__":
             from importlib.metadata import version
 
@@ -83,7 +85,7 @@ if not TYPE_CHECKING:  # a type checker that saw it would take any name for one 
         elif name in _HOMES:
             value = getattr(import_module(_HOMES[name]), name)
             if not isinstance(value, type):  # a class names its own keywords
-                value = import_module("hardness.errors").spelled(value)
+                value = spelled(value)
         else:
             raise AttributeError(f"module 'hardness' has no attribute '{name}'")
         globals()[name] = value

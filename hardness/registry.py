@@ -68,8 +68,8 @@ def is_builtin(kind: str, name: str) -> bool:
 
     A word of a study's own, such as "phases 1 to 6", is registered nowhere and runs none of a user's code.
     """
-    own = ":" not in name and name not in points(kind)
-    return own or (name not in _PROVIDED and _is_ours(module_of(kind, name)))
+    unregistered = ":" not in name and name not in points(kind)
+    return unregistered or (name not in _PROVIDED and _is_ours(module_of(kind, name)))
 
 
 def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:

@@ -118,7 +118,7 @@ def pack_bits(bits: ArrayLike) -> Words:
 
 
 def unpack_bits(words: Words, n: int) -> NDArray[np.uint8]:
-    """The inverse of `pack_bits`, (…, n) uint8."""
+    """Return the inverse of `pack_bits`, (…, n) uint8."""
     data = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
     return np.unpackbits(data, axis=-1, count=n, bitorder="little")
 
@@ -144,7 +144,7 @@ def unpack(words: Words, dim: int) -> Signs:
 
 
 def pack(X: ArrayLike) -> Words:
-    """The inverse of `unpack`. Raises `InputError` unless every entry is ±1."""
+    """Return the inverse of `unpack`. Raises `InputError` unless every entry is ±1."""
     x = np.asarray(X)
     if x.ndim < 1 or not (np.abs(x) == 1).all():
         raise InputError("tokens must be +1 or -1 in every coordinate")

@@ -151,27 +151,27 @@ class Learner(Regressor):
         self._check_sizes(*x.shape)
         rng = np.random.default_rng(self.random_state)
         held, kept = np.split(rng.permutation(len(x)), [max(1, min(len(x) // 10, MOST_HELD))])
-        found = self._search(x[kept], y[kept], rng)
-        self.n_features_in_, self.layer_ = x.shape[2], found.layer
+        result = self._search(x[kept], y[kept], rng)
+        self.n_features_in_, self.layer_ = x.shape[2], result.layer
         error = relative_error(self.predict(x[held]), y[held])
-        status, reason = self._verdict(found, error)
+        status, reason = self._verdict(result, error)
         self.report_ = FitReport(
-            status, reason, len(kept), error, found.heads, found.phases, **found.verdicts
+            status, reason, len(kept), error, result.heads, result.phases, **result.verdicts
         )
         return self
 
-    def _verdict(self, found: SearchResult, error: float) -> tuple[str, str]:
+    def _verdict(self, result: SearchResult, error: float) -> tuple[str, str]:
         """Return status and reason of a search, by its error on held-out examples."""
-        if found.refused and found.layer is None:
-            return "refused", found.refused
+        if result.refused and result.layer is None:
+            return "refused", result.refused
         missed = f"relative error {error:.1e} on held-out examples"
-        if found.refused:
-            missed = f"the phases refuse: {found.refused}; the search after them: {missed}"
+        if result.refused:
+            missed = f"the phases refuse: {result.refused}; the search after them: {missed}"
         if error <= self.solved_at:
-            return "solved", missed if found.refused else ""
-        if found.verdicts.get("certified"):
+            return "solved", missed if result.refused else ""
+        if result.verdicts.get("certified"):
             return "certified", missed
-        return ("budget", f"{missed} when the iterations ran out") if found.exhausted else ("wrong", missed)
+        return ("budget", f"{missed} when the iterations ran out") if result.exhausted else ("wrong", missed)
 
     def _predict(self, x: NDArray[Any]) -> Array:
         return np.zeros(x.shape) if self.layer_ is None else self.layer_(x.astype(np.float64, copy=False))

@@ -159,7 +159,7 @@ class Point:
 
 
 def evaluate(X: Array, target: Array, theta: Array) -> Point:
-    """The projected problem of labels `target` (n·k, d) at Θ (m, d, d)."""
+    """Return the projected problem of labels `target` (n·k, d) at Θ (m, d, d)."""
     P, Z = attend(X, theta)
     W, R, L = project(Z, target)
     relative = float(np.linalg.norm(R)) / (float(np.linalg.norm(target)) or 1.0)

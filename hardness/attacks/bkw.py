@@ -306,9 +306,8 @@ def back(rows: Phased, bias: float, known: Phases, rng: np.random.Generator) -> 
     while unknown:
         k, g = _group(rows, len(unknown), bias)
         columns, unknown = unknown[:k], unknown[k:]
-        zero = rows.where(~rows.v[:, unknown].any(axis=1)).where(
-            slice(4 * enough)
-        )  # on coordinates unknown yet
+        # Rows that vanish on the coordinates that are unknown yet
+        zero = rows.where(~rows.v[:, unknown].any(axis=1)).where(slice(4 * enough))
         half = max(CLEAR, bias * sqrt(2 * len(zero)) / 2)  # of the score at the right angles
         theta, _ = on_grids(zero, theta, columns, g, half, rng)
     theta, score = ascend(rows.where(slice(enough)), theta, np.arange(n), 5)

@@ -72,13 +72,11 @@ class Estimates:
     version: str
 
     def _repr_html_(self) -> str:
-        times = {
-            each.name: each.status if each.log2_time is None else f"2^{each.log2_time:.1f} {unit}"
-            for each, unit in zip(
-                self.attacks, ["queries", *["operations"] * len(self.attacks)], strict=False
-            )
-        }
-        return table(f"Attacks on {self.parameters['family']}", times)
+        shown = {}
+        for each in self.attacks:
+            unit = "queries" if each.name == "sq bound" else "operations"
+            shown[each.name] = each.status if each.log2_time is None else f"2^{each.log2_time:.1f} {unit}"
+        return table(f"Attacks on {self.parameters['family']}", shown)
 
 
 def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:

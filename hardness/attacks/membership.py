@@ -97,15 +97,13 @@ def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | N
         last = np.tile(values, len(lists)).astype(np.int32)
         lists = np.column_stack([np.repeat(lists, len(values), axis=0), last])
         subsets = np.arange(1, 2**j)[:, None] >> np.arange(j) & 1 if j < LOG2_SUMS else None
-        inside = (
-            rng.integers(0, 2, (2**LOG2_SUMS, j)) if subsets is None else subsets
-        )  # with j: the sums to ask
+        # With coordinate j: the sums to ask
+        inside = rng.integers(0, 2, (2**LOG2_SUMS, j)) if subsets is None else subsets
         while len(inside) and len(lists) > 1:
             some = lists[rng.integers(len(lists), size=SAMPLE)] if len(lists) > SAMPLE else lists
             shown = modular.level(some[:, :j] @ inside.T + some[:, j:], q, p)
-            most = np.max(
-                [(shown == y).sum(axis=0) for y in range(p)], axis=0
-            )  # lists that agree on the answer
+            # The lists that agree on the answer of each sum
+            most = np.max([(shown == y).sum(axis=0) for y in range(p)], axis=0)
             places = [*np.flatnonzero(inside[most.argmin()]).tolist(), j]
             alike = most.min() == len(some)  # then most of what could split has been asked
             if alike and len(some) == len(lists):

@@ -36,7 +36,7 @@ def lines(public: Public, tolerance: float) -> list[Line]:
         ("sq bound", bound, lambda: _query_bound(it, size, tolerance)),
         ("exhaustive", "all supports of the public weight", lambda: _exhaustive(it)),
         ("meet in the middle", "halves of the support meet on labels; search.py", lambda: _middle(it)),
-        ("means", "correlations with biased products, theory 2.9; no program here", lambda: _means(it)),
+        ("means", "correlations with biased products, theory 2.9; means.py", lambda: _means(it)),
         ("gaussian", "one elimination over GF(2); gaussian.py", lambda: _elimination(it)),
         ("lpn pooled gauss", pooled, lambda: _guessed(it, _pooled)),
         ("lf2", collisions, lambda: _guessed(it, _lf2)),

@@ -39,12 +39,10 @@ class Stream:
         dim, teacher = self.n + 1, self.instance.teacher
         assert isinstance(teacher, Gadget)
         known, stream = hidden(self.instance.public(self.seed)), TokenStream(self.seed, 2, dim)
-        words, masked = (
-            range(-(-dim // 64)),
-            1 | ((1 << vanish) - 1) << (dim - vanish),
-        )  # gate, last coordinates
+        words = range(-(-dim // 64))
+        last = ((1 << vanish) - 1) << (dim - vanish)  # the coordinates that vanish; bit 0 is the gate
         mask, gate = (
-            np.array([bits >> 64 * i & 2**64 - 1 for i in words], dtype=np.uint64) for bits in (masked, 1)
+            np.array([bits >> 64 * i & 2**64 - 1 for i in words], dtype=np.uint64) for bits in (1 | last, 1)
         )
         for begin in range(start, start + limit, CHUNK):
             tokens = stream.packed(begin, CHUNK)

@@ -27,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-alone = (
+for command in (
     instances.families,
     instances.inspect,
     instances.verify,
@@ -35,16 +35,14 @@ alone = (
     instances.sample,
     learn,
     learners,
-)
-asked = (
+    study.sweep,
     questions.ray,
     questions.board,
     questions.records,
     questions.plot,
     questions.cite,
     questions.validate,
-)
-for command in (*alone, study.sweep, *asked):
+):
     app.command()(command)
 for name, group in (("generate", instances.generate_app), ("study", study.app), ("suite", suite.app)):
     app.add_typer(group, name=name)
@@ -84,7 +82,7 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of one command."""
+    """Return the exit code of one command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A name that is no text, such as a file's, can be said

@@ -69,10 +69,10 @@ def attack(
 
         with steps(name) as tell:
             ended = {**vars(run(file, name, budget=budget, seed=seed, progress=tell)), "attack": name}
-    told = {key: value for key, value in (ended | ended.get("detail", {})).items() if value is not None}
+    figures = {key: value for key, value in (ended | ended.get("detail", {})).items() if value is not None}
     lines = [f"{ended['status']}: {name}, {ended['seconds']:.2f} s"]
-    said = {"status", "attack", "seconds", "detail"}
-    lines += [f"{key.replace('_', ' ')}: {value}" for key, value in told.items() if key not in said]
+    in_headline = {"status", "attack", "seconds", "detail"}
+    lines += [f"{key.replace('_', ' ')}: {value}" for key, value in figures.items() if key not in in_headline]
     emit(as_json, ended, lines)
 
 

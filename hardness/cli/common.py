@@ -114,15 +114,15 @@ def with_options(
 
     Raises `InputError` for an option that `run` has too.
     """
-    own, others = list(options), list(signature(run).parameters.values())[1:]
-    if clash := {p.name for p in own} & {p.name for p in others}:
+    fields, others = list(options), list(signature(run).parameters.values())[1:]
+    if clash := {p.name for p in fields} & {p.name for p in others}:
         raise InputError(f"a field '{clash.pop()}' clashes with the option of every family; rename it")
 
     def call(**given: Any) -> None:
-        run(make(**{p.name: given.pop(p.name) for p in own}), **given)
+        run(make(**{p.name: given.pop(p.name) for p in fields}), **given)
 
     # Typer reads the options off the signature of a function.
-    vars(call)["__signature__"] = Signature([p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *others)])
+    vars(call)["__signature__"] = Signature([p.replace(kind=p.KEYWORD_ONLY) for p in (*fields, *others)])
     vars(call)["__doc__"] = run.__doc__
     return call
 

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from hardness.instance import Instance
 
 Out = Annotated[Path, option("File to write; missing folders are made.", "--out")]
-Replaced = Annotated[Path, option("File to write, replaced if it exists; for lwe a folder.", "--out")]
+Replaced = Annotated[
+    Path, option("File to write, or a folder for --form lwe; replaced if it exists.", "--out")
+]
 File = Annotated[Path, argument("An instance file of `hardness generate`.", metavar="F")]
 Form = Literal["layer", "xor-dimacs", "lwe", "lwe-challenge", "estimator"]
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB

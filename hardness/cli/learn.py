@@ -46,7 +46,9 @@ def learn(
     criterion: Annotated[
         str, option("What counts as solved.", metavar="explained|signs|exact")
     ] = "explained",
-    check: Annotated[bool, option("Say what is wrong with the learner instead; no F needed.")] = False,
+    check: Annotated[
+        bool, option("Check the learner on small data instead; no instance file is needed.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a learner on examples of an instance, and judge what it learned on fresh ones.

@@ -92,7 +92,7 @@ def strategies(as_json: Json = False) -> None:
 
 
 def bounds(concepts: Any, tolerance: Tolerance, every: All = False, as_json: Json = False) -> None:
-    """The strongest proved lower bound on the queries that any strategy needs; with --all, every one.
+    """Print the strongest proved lower bound on the queries that any strategy needs; with --all, every one.
 
     Of a class of one's own, `module:Class`, by the largest eigenvalue of its Gram matrix (theory 2.8).
     """
@@ -116,7 +116,7 @@ def parity_bounds(
     every: All = False,
     as_json: Json = False,
 ) -> None:
-    """The strongest proved bound on the queries of any strategy, and on examples of learners that keep little of each.
+    """Print the strongest proved bound on queries of any strategy, and on examples of learners that keep little.
 
     Queries only with --tolerance, and for certain success. Examples are informative ones, half of all (theory 2.10).
     """
@@ -151,7 +151,7 @@ def _emit_bounds(proved: Mapping[str, Any], every: bool, as_json: bool) -> None:
 
 
 def _text(name: str, value: Any) -> str:
-    """A bound in print, rounded to the side on which it stays true."""
+    """Return a bound in print, rounded to the side on which it stays true."""
     from math import log2
 
     from hardness.io.rounding import at_least, at_least_power, at_most
@@ -163,11 +163,13 @@ def _text(name: str, value: Any) -> str:
 
 def value(
     context: typer.Context,
-    independent: Annotated[int | None, option("K: so many affinely independent parities.", min=1)] = None,
+    independent: Annotated[
+        int | None, option("K, the number of affinely independent parities.", min=1)
+    ] = None,
     tolerance: SomeTolerance = None,
     as_json: Json = False,
 ) -> None:
-    """V, the least number of queries that surely identify, whatever a valid oracle answers: exact (theory 2.7)."""
+    """Print V, the least number of queries that surely identify, whatever a valid oracle answers (theory 2.7)."""
     if context.invoked_subcommand is not None:
         return
     if independent is None or tolerance is None:
@@ -190,7 +192,7 @@ def value_of_class(
     seconds: Annotated[float, option("Search for so long; then a bracket.", min=0)] = 60.0,
     as_json: Json = False,
 ) -> None:
-    """V of a small class of hidden parities by exact search; of a larger one, or out of time, a bracket."""
+    """Print V of a small class of hidden parities by exact search; of a larger one, or out of time, a bracket."""
     from hardness.exact.small_games import value as bracket
     from hardness.sq.bounds.floors import check_tolerance, identifiable
     from hardness.sq.game import class_of
@@ -239,7 +241,7 @@ def certify(
     max_queries: MaxQueries = None,
     as_json: Json = False,
 ) -> None:
-    """A statement with a proof that `checker/check_certificate.py` verifies without the lab.
+    """Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.
 
     It says what a run left open, or is a lower bound, or the exact value of a small class.
     """
@@ -277,7 +279,7 @@ def learn_parity(
     options: Set = None,
     as_json: Json = False,
 ) -> None:
-    """Gradient descent by an oracle's answers: every entry of the population gradient is a query.
+    """Run gradient descent by an oracle's answers: every entry of the population gradient is a query.
 
     The learner is `diagonal`; --set gives its options.
 
@@ -306,7 +308,7 @@ def learn_nondegenerate(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """The phases 1 to 4 and 6b of the learner with the theorem by averages alone, on a random layer.
+    """Run phases 1 to 4 and 6b of the learner with the theorem by averages alone, on a random layer.
 
     A phase is ok if its estimate is good enough for the next one.
 

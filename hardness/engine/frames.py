@@ -49,11 +49,16 @@ def frame(rows: Iterable[Row]) -> pd.DataFrame:
 def _places(row: Row) -> dict[Place, Any]:
     """Return every value of a row by its place."""
     task, end = row.task, row.outcome
-    own = {"identity": task.identity, "family": task.family, "repetition": task.repetition, "status": PLANNED}
-    parts = {"": own, "params": task.params, "solver": task.solver, "budget": task.budget}
+    bare = {
+        "identity": task.identity,
+        "family": task.family,
+        "repetition": task.repetition,
+        "status": PLANNED,
+    }
+    parts = {"": bare, "params": task.params, "solver": task.solver, "budget": task.budget}
     if end is not None:
         whole = end.cost is not None and float(end.cost).is_integer()
-        own |= {
+        bare |= {
             "status": end.status,
             "cost": int(end.cost or 0) if whole else end.cost,
             "seconds": end.seconds,

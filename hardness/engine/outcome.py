@@ -84,7 +84,7 @@ class Table:
 
 
 def outcome_of(error: BaseException, guard: float) -> Outcome:
-    """The outcome of a trial that raised `error` under a guard of `guard` seconds."""
+    """Return the outcome of a trial that raised `error` under a guard of `guard` seconds."""
     status, reason = "error", one_line(error)
     if isinstance(error, TrialEnded):
         try:

@@ -1,5 +1,6 @@
 """How far a job is: a bar on a terminal, elsewhere a plain line now and then."""
 
+import re
 import sys
 import time
 from collections import Counter
@@ -18,10 +19,11 @@ PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails
 
 @contextmanager
 def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show what a job is at: yields what is to be told each step, and how many more of `total` are done.
+    """Show what a job is at: yields a function to call with each step, and how many more of `total` are done.
 
-    On a terminal the last step stands in place, with a bar and the time that is left. Elsewhere each step has a line,
-    with a `total` one in `EVERY` seconds. Lines of a job that raises within `PATIENCE` are never shown.
+    On a terminal the last step stands in place, with a bar and the time that is left; of a job without `total` a step
+    that says "n of m" moves the bar. Elsewhere each step has a line, with a `total` one in `EVERY` seconds. Lines of a
+    job that raises within `PATIENCE` are never shown.
 
     >>> with steps("direct", stream=sys.stdout) as tell:
     ...     tell("fitting 1000 examples")
@@ -40,6 +42,8 @@ def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> 
     def tell(line: str, done: int = 0) -> None:
         nonlocal shown
         bars.update(bar, description=printable(line), advance=done)
+        if total is None and (counted := re.search(r"\b(\d+) of (\d+)\b", line)):
+            bars.update(bar, completed=int(counted[1]), total=int(counted[2]))
         now = time.monotonic()
         if not console.is_interactive and (total is None or now - shown > EVERY):
             lines.append(printable(line))
@@ -59,7 +63,9 @@ def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> 
 
 @contextmanager
 def trials(count: int, part: str = "", stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
-    """Report on `count` trials, a `part` of a run that may have several: yields what is told how each one ended.
+    """Report on `count` trials, a `part` of a run that may have several.
+
+    Yields a function to call with the status of each trial that ended.
 
     >>> with trials(2, stream=sys.stdout) as advance:
     ...     advance("solved")

@@ -173,7 +173,7 @@ def provenance(root: int) -> Mapping[str, Any]:
 
 
 def _commit() -> str | None:
-    """The commit of the source tree this package runs from, with + if it was changed; None outside of one."""
+    """Return the commit of the source tree this package runs from, with + if it was changed; None outside of one."""
     tree = Path(__file__).parents[2]
     if not (tree / ".git").exists():
         return None

@@ -50,9 +50,9 @@ class Store:
         if not path.exists():
             if about is None:
                 raise InputError(f"{path} does not exist; run the study first")
-            with self._told("make"):
+            with self._in_one_line("make"):
                 self._make(about)
-        with self._told("open"):
+        with self._in_one_line("open"):
             self._db = sqlite3.connect(regular(path), isolation_level=None, timeout=LOCK_WAIT_SECONDS)
         try:
             self.about, self.commands = self._check()
@@ -88,8 +88,8 @@ class Store:
             self._db.execute("BEGIN")  # one state of the file, whoever writes
             if (self._pragma("application_id"), self._pragma("user_version")) != (APPLICATION, VERSION):
                 raise InputError(f"it is no store of studies, version {VERSION}")
-            if (found := self._pragma("quick_check(1)")) != "ok":
-                raise InputError(found)
+            if (damage := self._pragma("quick_check(1)")) != "ok":
+                raise InputError(damage)
             if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
                 raise InputError("it holds views or triggers")
             notes = self._db.execute("SELECT key, value FROM meta ORDER BY key")
@@ -108,7 +108,7 @@ class Store:
         return self._db.execute(f"PRAGMA {name}").fetchone()[0]
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _in_one_line(self, what: str) -> Iterator[None]:
         """Make one line of what the system or SQLite refuses: a full disk, a busy writer, a file of another kind."""
         try:
             yield
@@ -117,8 +117,8 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """One transaction, whole or not at all."""
-        with self._told("write"):
+        """Open a transaction: whole, or not at all."""
+        with self._in_one_line("write"):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield

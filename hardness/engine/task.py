@@ -47,7 +47,7 @@ class Task:
 
     @staticmethod
     def parse(text: str) -> "Task":
-        """The task whose `text` this is."""
+        """Return the task whose `text` this is."""
         stated = json.loads(text)
         if stated.pop("schema", None) != SCHEMA:
             raise InputError(
@@ -67,7 +67,7 @@ class Task:
         return Task(self.family, self.params, solver, {}, self.repetition)
 
     def seed(self, root: int, role: str) -> int:
-        """A 128-bit seed for one role (instance, examples, solver, …) of this task under the root seed."""
+        """Return a 128-bit seed for one role (instance, examples, solver, …) of this task under the root seed."""
         words = np.frombuffer(bytes.fromhex(self.identity), dtype=">u4")
         name = int.from_bytes(hashlib.sha256(role.encode()).digest()[:4], "big")
         # The name is a spawn key, kept apart from the entropy: roles are independent whatever the root seed is.

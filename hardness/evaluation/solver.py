@@ -88,8 +88,8 @@ def make(solver: Solver, random_state: int) -> Any:
     # Heads of a layer are part of its promise to a solver that fits it; an online learner's width is its own choice.
     if heads is None and not solver.streamed:
         heads = solver.heads_known
-    told = {"heads": heads, "random_state": random_state, "seed": random_state}
-    accepted = {name: value for name, value in told.items() if name in parameters and value is not None}
+    offered = {"heads": heads, "random_state": random_state, "seed": random_state}
+    accepted = {name: value for name, value in offered.items() if name in parameters and value is not None}
     return cls(**accepted | given)
 
 

@@ -165,8 +165,8 @@ class SmallGames:
 def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float = 60.0) -> tuple[int, int]:
     """Return proved bounds of V of a class of parities, from below and above; equal where V is known.
 
-    Classes that are affinely independent (s = 1, n - 1, n) are theorem A's; up to 11 sets are searched, for at most so
-    many seconds; else theorem B's floor and what any sets surely give. Raises `InputError` at tolerance 1/4 and above
+    Classes that are affinely independent (s = 1, n - 1, n) are theorem A's; up to 11 sets are searched, for at most
+    `seconds`; else theorem B's floor and what any sets surely give. Raises `InputError` at tolerance 1/4 and above
     (for more than one set).
     """
     size, tau = concepts.size, decimal(tolerance)

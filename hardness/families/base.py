@@ -92,11 +92,11 @@ class Family(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Secret:
-        """A secret, drawn from `rng`: arrays by name."""
+        """Return a secret, drawn from `rng`: arrays by name."""
 
     @abstractmethod
     def realize(self, secret: Secret) -> Teacher:
-        """The teacher that a secret makes."""
+        """Return the teacher that a secret makes."""
 
     def check(self, secret: Secret) -> None:  # noqa: B027  # most families of others have none
         """Raise `InputError` for arrays of a file that are no secret of this family; any are, unless it says."""

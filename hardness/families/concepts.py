@@ -53,7 +53,7 @@ class ParityConcepts:
         return f"parity of {self.s} out of {self.n} bits"
 
     def unrank(self, rank: int) -> int:
-        """The set of a colex rank in 0..N-1."""
+        """Return the set of a colex rank in 0..N-1."""
         mask, position = 0, self.n
         for order in range(self.s, 0, -1):
             position -= 1
@@ -64,7 +64,7 @@ class ParityConcepts:
         return mask
 
     def masks(self, start: int = 0, count: int | None = None) -> NDArray[np.uint64]:
-        """The sets of ranks start .. start+count-1 (to the end if no count), uint64."""
+        """Return the sets of ranks start .. start+count-1 (to the end if no count), uint64."""
         from hardness.kernels import bits as kernels
 
         if self.n > 64:
@@ -125,7 +125,7 @@ class RoundingConcepts:
         return np.asarray(self.q ** np.arange(self.n))
 
     def public(self) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        """The public vectors, int8 (U, n), and their probabilities (U,)."""
+        """Return the public vectors, int8 (U, n), and their probabilities (U,)."""
         base, low = (2, 0) if self.gadget == "diag" else (3, -1)
         vectors = (np.arange(base**self.n)[:, None] // base ** np.arange(self.n) % base + low).astype(np.int8)
         odds = np.where(vectors == 0, 0.5, 0.5 if base == 2 else 0.25)
@@ -139,7 +139,7 @@ class RoundingConcepts:
         return self.level(t, centred).astype(np.uint8)
 
     def level(self, t: NDArray[np.int64], centred: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The label at integer inner products t (count, ...) of centred secrets (count, n)."""
+        """Return the label at integer inner products t (count, ...) of centred secrets (count, n)."""
         cells = modular.cell(t, self.q, self.p)
         if self.heads is not None:
             means = centred.sum(axis=1) / 2 if self.gadget == "diag" else np.zeros(len(centred))
@@ -186,7 +186,7 @@ class ListedConcepts(ABC):
 
     @abstractmethod
     def values(self, secret: Arrays, v: NDArray[np.int8]) -> NDArray[Any]:
-        """The labels ±1 (inputs,) of sign vectors v (inputs, n)."""
+        """Return the labels ±1 (inputs,) of sign vectors v (inputs, n)."""
 
     @cached_property
     def inputs(self) -> NDArray[np.int8]:

@@ -178,7 +178,7 @@ class Tent(Family):
         self._parity.check(secret)
 
     def realize(self, secret: Secret) -> Gadget:
-        """The heads of the parity, their coefficients with these signs."""
+        """Return the heads of the parity, their coefficients with these signs."""
         parity = self._parity.realize(secret)
         rising = np.arange(self.heads) < -(-self.heads // 2)
         c = np.where(rising, 1, -1) * np.abs(parity.coefficients)
@@ -217,7 +217,7 @@ class RandomDiagonal(Family):
         number("scale", self.scale, "(0, inf)")
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """The layer's numbers: {"theta": (m, d), "c": (m,)}."""
+        """Return the layer's numbers: {"theta": (m, d), "c": (m,)}."""
         theta = rng.normal(0, self.scale / self.dim**0.5, (self.heads, self.dim))
         c = rng.normal(size=self.heads)
         words = TokenStream(0, 1, self.dim).packed(0, SAMPLE)[:, 0]
@@ -244,7 +244,7 @@ class RandomDiagonal(Family):
 
 
 def _values(theta: Floats, c: Floats, words: Words) -> Floats:
-    """The values (n,) of packed bits (n, words); every sum is in one order, whatever stands beside a row."""
+    """Return the values (n,) of packed bits (n, words); every sum is in one order, whatever stands beside a row."""
     levels = np.zeros((len(words), len(c)))
     bits = unpack_bits(words, theta.shape[1])
     for j in range(theta.shape[1]):

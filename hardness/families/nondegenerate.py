@@ -76,7 +76,7 @@ class Nondegenerate(Family):
         return {"method": "none: the layer is the secret"}
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """The layer itself: {"theta": (m, d, d), "w": (m, d, d)}."""
+        """Return the layer itself: {"theta": (m, d, d), "w": (m, d, d)}."""
         shape = (self.heads, self.dim, self.dim)
         return {
             "theta": rng.normal(0, self.scale / (2**0.5 * self.dim), shape),
@@ -87,7 +87,7 @@ class Nondegenerate(Family):
         expect(secret, dict.fromkeys(("theta", "w"), ("<f8", (self.heads, self.dim, self.dim))))
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
-        """The layer of the secret's own theta and w, with every condition that a parameter sets."""
+        """Return the layer of the secret's own theta and w, with every condition that a parameter sets."""
         layer = dict(secret)
         for name, (part, change, _) in KNOBS.items():
             if (value := getattr(self, name)) is not None:

@@ -99,7 +99,7 @@ class Parity(Family):
         return {"support": np.arange(1, self.size + 1)}
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """A uniform hidden set: {"support": ascending coordinates in 1..d-1}."""
+        """Return a uniform hidden set: {"support": ascending coordinates in 1..d-1}."""
         return {"support": np.sort(1 + rng.choice(self.dim - 1, self.size, replace=False)).astype(np.int64)}
 
     def check(self, secret: Secret) -> None:
@@ -108,7 +108,7 @@ class Parity(Family):
             raise InputError(f"the secret's support must lie in 1..{self.dim - 1}")
 
     def realize(self, secret: Secret) -> Gadget:
-        """The heads whose level counts the differing coordinates in S, mod 2 (theorems 1.2, 1.5)."""
+        """Return the heads whose level counts the differing coordinates in S, mod 2 (theorems 1.2, 1.5)."""
         weights = np.isin(np.arange(self.dim), secret["support"]).astype(int).tolist()
         if several := SEVERAL.get(self.gadget):
             made: Gadget = several.exact(weights, self.heads, self.balance)

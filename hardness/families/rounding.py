@@ -108,7 +108,7 @@ class Rounding(Family):
         return RoundingConcepts(self.dim - 1, self.modulus, self.levels, self.gadget, self.heads)
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """A uniform secret {"w": (d-1,) centred residues}, w[0] being coordinate 1; or `weight` non-zeros."""
+        """Return a uniform secret {"w": (d-1,) centred residues}, w[0] being coordinate 1; or `weight` non-zeros."""
         n = self.dim - 1
         if self.weight is None:
             return {"w": modular.centred(modular.draw(self.modulus, n, rng), self.modulus)}
@@ -123,7 +123,7 @@ class Rounding(Family):
             raise InputError(f"the secret's w must hold residues mod {self.modulus}")
 
     def realize(self, secret: Secret) -> Gadget:
-        """The heads that compute the rounded level: saturated steps (β = 80), or exact ones."""
+        """Return the heads that compute the rounded level: saturated steps (β = 80), or exact ones."""
         weights = [0, *secret["w"].tolist()]
         if self.exact:
             levels = self._levels()
@@ -179,7 +179,7 @@ class Rounding(Family):
         }
 
     def _error_mass(self, teacher: Gadget) -> Fraction:
-        """P(label is wrong | z_0 != 0), exactly, of the levels that the secret takes."""
+        """Return P(label is wrong | z_0 != 0), exactly, over the levels that the secret takes."""
         low, counts, bits = gadget.level_counts(self.gadget, teacher.weights.tolist())
         t = np.arange(low, low + len(counts))
         wrong = np.flatnonzero(teacher.value(t) != teacher.offset + self._ideal(t))

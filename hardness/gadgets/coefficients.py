@@ -110,7 +110,7 @@ class Gadget:
         return Y
 
     def labels(self, words: Words) -> NDArray[np.float64]:
-        """F(X) (n, 2, d) of packed token pairs (n, 2, words) by the closed form: the softmax's last bits leak w."""
+        """Return F(X) (n, 2, d) of packed token pairs (n, 2, words), in closed form: last bits of a softmax leak w."""
         return self.place(words, self.value(self.levels(words)))
 
     def __call__(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -118,7 +118,7 @@ class Gadget:
         return self.labels(pack(X))
 
     def layer(self) -> MultiHeadAttention:
-        """The dense layer: theta (m, d, d) and w (m, d, d)."""
+        """Return the dense layer: theta (m, d, d) and w (m, d, d)."""
         shape = (len(self.thresholds), self.dim, self.dim)
         require_memory(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
@@ -131,7 +131,7 @@ class Gadget:
 
 
 def coefficients(y: Any, a: Any, g: Any) -> tuple[Any, Any]:
-    """The unique (c, A) with Σ_i c_i (y_k - a_i)/(y_k + a_i) = A + g_k for all k (theorem 1.2, closed form).
+    """Return the unique (c, A) with Σ_i c_i (y_k - a_i)/(y_k + a_i) = A + g_k for all k (theorem 1.2, closed form).
 
     `y` (m + 1,), `a` (m,), `g` (m + 1,) are arrays over any field: object arrays of Fractions, of elements of a
     finite field, of mpmath numbers. With y = e^{βt}, a = e^{βb} the left side is Σ c_i tanh(β(t_k - b_i)/2).

@@ -76,7 +76,7 @@ def _power(matrices: Array) -> Array:
 
 
 def _stable_rank(matrices: Array) -> float:
-    """The least |A|²/‖A‖² over heads."""
+    """Return the least |A|²/‖A‖² over heads."""
     return float(np.fmin.reduce(_power(matrices) / np.linalg.norm(matrices, 2, axis=(1, 2)) ** 2))
 
 

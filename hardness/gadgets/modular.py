@@ -75,7 +75,7 @@ def nearest_changes(mean: float, heads: int, q: int, p: int) -> int:
 
 
 def shares(q: int, p: int) -> NDArray[np.float64]:
-    """The probability of each level under a uniform residue, (p,)."""
+    """Return the probability of each level under a uniform residue, (p,)."""
     return np.bincount(level(np.arange(q), q, p), minlength=p) / q
 
 

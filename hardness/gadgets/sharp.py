@@ -87,7 +87,7 @@ def tanh(r: Fraction, doubled: int) -> Fraction:
 
 
 def solved(system: list[list[Fraction]], right: list[int]) -> list[Fraction]:
-    """The solution of a square linear system over Q."""
+    """Return the solution of a square linear system over Q."""
     from sympy import QQ
     from sympy.polys.matrices import DomainMatrix
 

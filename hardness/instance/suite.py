@@ -60,21 +60,21 @@ def entries() -> Mapping[str, Entry]:
 
 
 def entry(name: str) -> Entry:
-    """The entry of that name. Raises `InputError` if there is none."""
+    """Return the entry of that name. Raises `InputError` if there is none."""
     if name not in entries():
         raise unknown("instance of the suite", name, entries())
     return entries()[name]
 
 
 def tier(name: str | None) -> list[Entry]:
-    """The entries of a tier, or all. Raises `InputError` if there is no such tier."""
+    """Return the entries of a tier, or all. Raises `InputError` if there is no such tier."""
     if name is not None and name not in TIERS:
         raise unknown("tier", name, TIERS)
     return [each for each in entries().values() if name in (None, each.tier)]
 
 
 def instance(name: str) -> Instance:
-    """The instance of that name. Raises `InputError` if there is none."""
+    """Return the instance of that name. Raises `InputError` if there is none."""
     cell = entry(name)
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
     made = Instance.generate(cell.family, seed, **cell.params)

@@ -26,7 +26,7 @@ JUDGED = 2000  # fresh examples on which it judges
 
 
 def concepts_of(task: Task) -> Concepts:
-    """The concept class of a task's family; raises `InputError` where the family has none."""
+    """Return the concept class of a task's family; raises `InputError` where the family has none."""
     from hardness.sq.game import class_of
 
     return class_of(registry.get("family", task.family)(**task.params))
@@ -53,7 +53,7 @@ def played(task: Task, root: int) -> "GameResult":
 
 
 def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
-    """The learner or attack of a task, as it meets the examples of an instance under a sampling seed."""
+    """Return the learner or attack of a task, as it meets the examples of an instance under a sampling seed."""
     solver = task.solver
     if "attack" in solver:
         work = task.budget.get("work")

@@ -42,7 +42,7 @@ class _Coordinates:
         self.power = float(np.linalg.norm(self.Y)) or 1.0
 
     def evaluate(self, c: Array) -> Point:
-        """The projected problem at hull coordinates c, which stand in the place of Θ."""
+        """Return the projected problem at hull coordinates c, which stand in the place of Θ."""
         full = np.concatenate([np.ones((len(c), 1)), c], axis=1)
         P = softmax(np.einsum("iq,nqab->niab", full, self.scores, optimize=True))
         Z = (P @ self.X[:, None]).transpose(0, 2, 1, 3).reshape(len(self.Y), -1)

@@ -14,7 +14,7 @@ MORE, MOST_ROWS = 4, 20_000  # times the examples of the first try that the seco
 def search(
     X: Array, Y: Array, theta: Array, test: tuple[Array, Array], name: str
 ) -> tuple[MultiHeadAttention, Phase]:
-    """The layer that variable projection reaches from Θ (m, d, d), and its `Phase`, judged on `test`.
+    """Return the layer that variable projection reaches from Θ (m, d, d), and its `Phase`, judged on `test`.
 
     If no layer fits the first examples exactly, more of them show where to go: labels are noisy, or Θ is a trap. Of
     the two ends the one that fits the more examples better is returned.

@@ -48,8 +48,8 @@ def test_bounds_are_one_line_unless_all_are_asked_for():
     fields = answer(line)
     queries = {name: fields[name] for name in ("window", "null", "strict", "exact_floor")}
     strongest = max(queries, key=queries.get)
-    said = run_command(line).out
-    assert [name for name in queries if f"\n{name} " in said] == [strongest]
+    printed = run_command(line).out
+    assert [name for name in queries if f"\n{name} " in printed] == [strongest]
     every = run_command(f"{line} --all").out
     assert all(f"\n{name} " in every for name in (*queries, "sda", "szorenyi"))
 

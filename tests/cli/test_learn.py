@@ -50,8 +50,10 @@ def test_a_refusal_names_the_condition_with_its_number_and_a_layer_comes_back(tm
     instance = near_parity(8, 3, 0.2, 0)
     instance.save(path)
     lines = run_command(f"learn provable {path} --count 20000 --seed 0").out.splitlines()
-    said = next(line for line in lines if line.startswith("condition "))
-    name, value, threshold = re.fullmatch(r"condition (.+): (\S+), the phases need (\S+)", said).groups()
+    condition_line = next(line for line in lines if line.startswith("condition "))
+    name, value, threshold = re.fullmatch(
+        r"condition (.+): (\S+), the phases need (\S+)", condition_line
+    ).groups()
     measured = {row.name: row.value for row in conditions(instance.layer(), 2)}
     assert value == f"{measured[name]:.3g}"
     assert name == "incoherence of theta"

@@ -21,10 +21,10 @@ def information(n, s, t, b, c, own_noise):
     sets = np.array([v[:, S].prod(axis=1) for S in combinations(range(n), s)])
     delta = entries @ sets.T / 2**n / np.sqrt(diagonal)[:, None]
     noise = null / np.sqrt(np.outer(diagonal, diagonal)) + own_noise * np.eye(len(entries))
-    own = (entries @ sets.T / 2**n) ** 2 / (entries**2).mean(axis=1)[:, None]
-    return float((delta * (np.linalg.pinv(noise, rcond=1e-13, hermitian=True) @ delta)).sum()), own.sum(
-        axis=1
-    ).reshape(len(b), -1).sum(axis=1)
+    squared_shares = (entries @ sets.T / 2**n) ** 2 / (entries**2).mean(axis=1)[:, None]
+    return float(
+        (delta * (np.linalg.pinv(noise, rcond=1e-13, hermitian=True) @ delta)).sum()
+    ), squared_shares.sum(axis=1).reshape(len(b), -1).sum(axis=1)
 
 
 def weight(values, v, k):

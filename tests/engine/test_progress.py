@@ -40,3 +40,12 @@ def test_what_fails_at_once_says_nothing_but_why():
     with pytest.raises(ValueError, match="bad"):
         fails(stream)
     assert stream.getvalue() == ""
+
+
+def test_a_step_that_counts_moves_the_bar(monkeypatch):
+    """Inside a single trial too, so that the time left can be told."""
+    bars = []
+    monkeypatch.setattr(progress.Progress, "update", lambda self, task, **change: bars.append(change))
+    with steps("job", Terminal()) as tell:
+        tell("30 of 120 examples: .50 of the variance explained")
+    assert {"completed": 30, "total": 120} in bars

@@ -39,15 +39,20 @@ def hidden(path, instance):
     vectors = [weights, weights[1:]]
     for values in instance.secret.values():
         vectors += [values, values % q if q else values - 1]
-    found = [f"{seed}".encode(), f"{seed:x}".encode(), seed.to_bytes(16, "little"), seed.to_bytes(16, "big")]
+    spellings = [
+        f"{seed}".encode(),
+        f"{seed:x}".encode(),
+        seed.to_bytes(16, "little"),
+        seed.to_bytes(16, "big"),
+    ]
     for array in vectors:
-        found += [
+        spellings += [
             json.dumps(array.tolist()).encode(),
             *(c.join(map(str, array)).encode() for c in (",", " ")),
         ]
-        found += [array.astype(kind).tobytes() for kind in ("i1", "<i2", "<i4", "<i8", "<f8")]
+        spellings += [array.astype(kind).tobytes() for kind in ("i1", "<i2", "<i4", "<i8", "<f8")]
     data = path.read_bytes()
-    return not any(spelling in data for spelling in found)
+    return not any(spelling in data for spelling in spellings)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])

@@ -63,13 +63,13 @@ def slope(x: list[float], y: list[float]) -> tuple[float, float, float]:
 
 def factors(best: dict[Cell, float]) -> list[float]:
     """What one more head multiplies examples by along each ray and at each width with three medians from m = 3 on."""
-    found = []
+    slopes = []
     for ratio in (3, 4, 8):
         for width in (16, 64, 256):
             line = [cell for cell in best if cell[0] >= 3 and cell[1:] == (ratio * cell[0], width)]
             if len(line) > 2:
-                found.append(exp(slope([m for m, *_ in line], [log(best[cell]) for cell in line])[0]))
-    return found
+                slopes.append(exp(slope([m for m, *_ in line], [log(best[cell]) for cell in line])[0]))
+    return slopes
 
 
 def test_the_rows_are_those_of_the_plan() -> None:

@@ -37,15 +37,15 @@ def test_students_of_chains(numbers: dict[str, Any]) -> None:
     whole = {(int(g), int(d)): logs(runs) for (g, d), runs in cells.items() if all_solved(runs)}
     d = max(d for g, d in whole if g == 6 and (1, d) in whole)
     pays = [f"{float(f'{exp(fmean(whole[g, d])):.2g}'):,.0f}" for g in (1, 6)]
-    said = numbers["students"]
-    assert [said["taught"], said["untaught"], said["d"]] == [*pays, d] == ["2,400", "1,100,000", 12]
+    printed = numbers["students"]
+    assert [printed["taught"], printed["untaught"], printed["d"]] == [*pays, d] == ["2,400", "1,100,000", 12]
     fits = [
         interval([(log(d), cost) for (g, d), costs in whole.items() if g == block for cost in costs])
         for block in (1, 6)
     ]
-    assert said["exponents"] == fits
+    assert printed["exponents"] == fits
     untaught = [row["status"] for row in students if row["params.block"] == "6"]
-    assert (said["solved"], said["runs"]) == (untaught.count("solved"), len(untaught))
+    assert (printed["solved"], printed["runs"]) == (untaught.count("solved"), len(untaught))
 
 
 def test_students_on_biased_inputs(numbers: dict[str, Any]) -> None:

@@ -84,9 +84,9 @@ def test_rows_are_chosen_by_values_as_printed():
 )
 def test_bad_input_is_one_line(table, options, message, capsys):
     assert run(["plot", str(table), "--out", str(table.with_name("a.svg")), *options]) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
+    refusal = capsys.readouterr().err
+    assert message in refusal
+    assert refusal.count("\n") == 1
     assert not table.with_name("a.svg").exists()
 
 

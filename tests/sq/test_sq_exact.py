@@ -138,8 +138,8 @@ def test_values_of_classes() -> None:
     plane, fano = SmallGames(0.15), SmallGames(0.12)
     assert (plane.value((0, 1, 2, 3)), independent_value(4, 0.15)) == (3, 2)
     assert (fano.value(range(1, 8)), independent_value(7, 0.12)) == (2, 3)
-    found = [value(ParityConcepts(4, 2), tau)[1] for tau in (0.2, 0.15, 0.12, 0.1, 0.05)]
-    assert found == [5, 3, 2, 2, 2]
+    queries = [value(ParityConcepts(4, 2), tau)[1] for tau in (0.2, 0.15, 0.12, 0.1, 0.05)]
+    assert queries == [5, 3, 2, 2, 2]
     assert [value(ParityConcepts(n, s), 0.2)[0] for n, s in ((1001, 1), (20, 4))] == [1000, 4844]
     assert value(ParityConcepts(5, 2), 0.1, seconds=0.0) == (2, 5)  # out of time
 

@@ -58,12 +58,12 @@ def test_a_trial_on_a_nice_layer_tries_tolerances_from_the_first_miss_to_the_las
     """And a layer that no tolerance serves is missed, at the last one that may be tried."""
     solver = {"kind": kind, "learner": "provable", "oracle": "noisy", "population": 4000, "aims": [0.3, 0.1]}
     small = {"dim": 5, "tokens": 2, "heads": 1}
-    found, missed = (
+    reached, missed = (
         needs.trial(Task("nondegenerate", small, solver | {"first": first, "last": last}, {}, 0), 0, 9.0)
         for first, last in ((8, 14), (2, 3))
     )
-    tried, errors = found.detail["tried"], found.detail["errors"]
+    tried, errors = reached.detail["tried"], reached.detail["errors"]
     assert tried == list(range(tried[0], tried[-1] + 1))
     assert needs.largest(tried, errors, 0.3) == tried[1]
     assert needs.largest(tried, errors, 0.1) == tried[-1]
-    assert (found.status, missed.status, missed.detail["tried"]) == ("solved", "wrong", [2, 3])
+    assert (reached.status, missed.status, missed.detail["tried"]) == ("solved", "wrong", [2, 3])

@@ -45,8 +45,8 @@ HEADS, PLAYED = tuple(range(2, 9)), (16, 20, 24)  # of games: m and d
 LARGEST = PLAYED[-1]
 # log2 1/tau: just below a quarter, where parities begin to be told apart; half steps where strategies differ most
 EXPONENTS = (2.06, *(e / 2 for e in range(5, 17)), 9.0, 10.0, 11.0, 12.0)
-# `spread` is played up to so many concepts, times the squared tolerance, at d = 24 at whole exponents only, and there
-# from this exponent on for more concepts too, beside batches of independent sets
+# By d, the number of concepts times the squared tolerance up to which `spread` is played; at d = 24 at whole exponents
+# only. Last, the exponent from which it is played there beside sign batches, and the same product up to which
 SPREAD, BOTH = {16: 4.0, 20: 4.0, 24: 0.3}, (8.0, 2.0)
 # Of what heads buy: d, m and tolerances
 BUDGET_DIM, BUDGET_HEADS, BUDGET_TOLERANCES = 256, 32, {"coarse": 0.1, "fine": 0.001}
@@ -222,7 +222,7 @@ def least_prices(games: "DataFrame") -> "DataFrame":
 
 
 def bought(size: int, tau: float) -> str:
-    """Return the queries that a learner needs to be certain of so many bits at d = 256, rounded down (theory 2.5)."""
+    """Return the queries that a learner needs to be certain of `size` bits at d = 256, rounded down (theory 2.5)."""
     return at_least_power(max(0.0, log2(8 * tau**2) + log2(comb(BUDGET_DIM - 1, size) - 1)))
 
 

@@ -109,15 +109,15 @@ def winners(plan: Plan) -> dict[Cell, Mapping[str, float]]:
     """
     import pandas as pd
 
-    cell = ["arm", "m", "d", "width"]
+    place = ["arm", "m", "d", "width"]
     every = pd.read_csv(FILE.with_name("tuning.csv")).sort_values("cap", kind="stable")
-    last = every.groupby([*cell, "setting", "seed"], sort=False).last().reset_index()
+    last = every.groupby([*place, "setting", "seed"], sort=False).last().reset_index()
     last["solved"] = last.status == "solved"
-    spent = last.groupby([*cell, "setting"]).agg(
+    spent = last.groupby([*place, "setting"]).agg(
         read=("cost", "sum"), solved=("solved", "sum"), runs=("cost", "size")
     )
     spent = spent[spent.runs == plan["tuning_seeds"]]
-    won = (spent["read"] / spent.solved).groupby(cell).idxmin()
+    won = (spent["read"] / spent.solved).groupby(place).idxmin()
     return {Cell(arm, m, d, width): plan["menu"][setting] for arm, m, d, width, setting in won}
 
 

@@ -77,10 +77,8 @@ def turned(knob: str, value: float, repetition: int) -> Task:
 
 def searched(heads: int, ratio: float, repetition: int) -> Task:
     """Return a trial of local search with `ratio` times as many examples of two tokens as unknowns ask for."""
-    params, solver = (
-        {"dim": DIM, "tokens": 2, "heads": heads, "scale": 2.0},
-        {"kind": "search", "ratio": ratio},
-    )
+    params = {"dim": DIM, "tokens": 2, "heads": heads, "scale": 2.0}
+    solver = {"kind": "search", "ratio": ratio}
     budget = {"samples": ceil(ratio * counting_floor(heads, 2, DIM))}
     return Task("nondegenerate", params, solver, budget, repetition)
 
@@ -233,11 +231,11 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     sixteen = rows[(rows.kind == "search") & (rows.heads == 16)]
     solved = (sixteen.status == "solved").groupby(sixteen.samples).sum()
     many = [needed_a_parameter(rows, m) for m in SEARCH_RATIOS if m >= MANY]
-    found = enough(rows, 16)[-1]
+    sixteen_needs = enough(rows, 16)[-1]
     broken = {knob: breaking(rows, knob, "phases")[TURNED_LAYERS // 2] for knob in KNOBS}
     return {
-        "sixteen": int(found),
-        "sixteen_ratio": round(per_parameter(16, found), 2),
+        "sixteen": int(sixteen_needs),
+        "sixteen_ratio": round(per_parameter(16, sixteen_needs), 2),
         "spread": broken["scale"],
         "sum": broken["sum_w"],
         "breaking": sum(value != inf for value in broken.values()),

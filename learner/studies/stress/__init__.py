@@ -146,8 +146,8 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     cost = ending.distinct if learns else last.work["examples"] if last else None
     if ending.error is not None:
         failure = outcome_of(ending.error, guard)
-        said = {name: value for name, value in failure.detail.items() if name in ("reason", "limit")}
-        return Outcome(failure.status, cost, detail | said)
+        reasons = {name: value for name, value in failure.detail.items() if name in ("reason", "limit")}
+        return Outcome(failure.status, cost, detail | reasons)
     if ending.solved or not learns:
         return Outcome("solved" if ending.solved else "wrong", cost, detail)
     more = ending.distinct + 1 if solver.streamed else 2 * ending.distinct
