@@ -140,7 +140,7 @@ def plot(
 
     Columns are those of `hardness.rows`: dim, heads, learner, status, cost and more. Bars are intervals that hold the
     median with probability .95, or the range of fewer than six runs. A triangle with an arrow is a median that is only
-    known to be larger.
+    known to be larger. A dash with an arrow is a proved lower bound on the cost of games, where the rows hold one.
 
     Example: hardness plot reports/exponential-in-m --x heads --by arm --where dim=16 --log y --out costs.svg
     """

@@ -15,6 +15,8 @@ from hardness.statistics import median, median_interval
 
 DESIGN = ("params", "solver", "budget")
 PRICED = ("cost", "ratio")  # columns that only a run has that solved, or that a budget or a time limit ended
+# What is proved of the queries of a game, the strongest first. All are bounds from below, and no other column is drawn.
+FLOORS = ("exact_floor", "bound")
 COLORS = 7  # of the style; further lines have them again, dotted
 MOST_LINES = 2 * COLORS
 MOST_TICKS = 12
@@ -59,7 +61,8 @@ def chart(
     of order statistics that holds the median with a probability of at least .95; of fewer than six runs it goes from
     the smallest to the largest. A hollow triangle with an arrow is a median that is only known to be larger, because a
     budget or a time limit ended this many runs. For `cost` and `ratio` only runs count that solved or were ended so.
-    `log` names the axes that have a logarithmic scale.
+    A dash with an arrow on it is a proved lower bound on the cost, of games whose rows hold one: `exact_floor`, else
+    `bound`. It has the colour of its line where lines differ in it. `log` names the axes that have a logarithmic scale.
 
     Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms that do not exist.
     """
@@ -87,10 +90,15 @@ def chart(
         for i, (_, group) in enumerate(lines):
             style = ("-", ":")[i // COLORS] if numeric else "none"
             ends.append((_line(axes, group, y, style), _label(group, by)))
+        if y == "cost":
+            _floors(
+                axes, [(line.get_color(), group) for (line, _), (_, group) in zip(ends, lines, strict=True)]
+            )
         if numeric and len(places) <= MOST_TICKS:
             axes.set_xticks(places.index, places)
             axes.set_xticks([], minor=True)
-        axes.tick_params(axis="x", rotation=30 if places.str.len().sum() > 60 else 0)
+        elif not numeric and places.str.len().sum() > 60:
+            axes.tick_params(axis="x", rotation=30)
         axes.autoscale_view()
         plots.label_ends(axes, ends)
     return figure
@@ -127,6 +135,35 @@ def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
         if middles[at].bound:
             plots.bound(axes, at, middles[at].value, color)
     return line
+
+
+def _floors(axes: Axes, lines: Sequence[tuple[Any, pd.DataFrame]]) -> None:
+    """Draw the proved lower bounds of games, in grey where all lines have the same, and say once what they are.
+
+    Of games that one point mixes it is the smallest, which all have. One below 1 says nothing.
+    """
+    colors: dict[Any, dict[float, Any]] = {}  # by place and bound
+    for color, group in lines:
+        least = floors(group).groupby(group["at"]).agg(lambda proved: proved.min(skipna=False))
+        for at, value in least.items():
+            if value >= 1:
+                colors.setdefault(at, {}).setdefault(value, color)
+    shared = all(len(values) == 1 for values in colors.values())
+    for at, values in colors.items():
+        for value, color in values.items():
+            dash = plots.floor(axes, at, value, plots.GREY if shared else color)
+    if colors:
+        axes.legend([dash], ["proved lower bound"], labelcolor="linecolor" if shared else None)
+
+
+def floors(rows: pd.DataFrame) -> "pd.Series[float]":
+    """Return the strongest lower bound on queries that is proved of each row's game, nan where it holds none."""
+    proved = pd.Series(float("nan"), rows.index)
+    for name in FLOORS if "strategy" in rows else ():
+        if name in rows:
+            numbers = pd.to_numeric(rows[name], "coerce").astype(float)
+            proved = proved.fillna(numbers.where(rows["strategy"].notna()))
+    return proved
 
 
 def _sortable(value: Any) -> tuple[float, str]:

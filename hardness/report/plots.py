@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH = 7.2  # inches: a column of text on the page, so that labels keep their size
 APART = 11.0  # points between two labels at the ends of lines
+GREY = "#69696a"  # of the axes
 UNDATED = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer"), "png": ("Software",)}
 
 
@@ -47,6 +48,17 @@ def bound(
     """Draw a value that is only known to lie above or below y: a hollow triangle and an arrow to that side."""
     marker, length = ("^", 13) if side == "above" else ("v", -13)
     axes.plot([x], [y], marker, color=color, markerfacecolor="white", zorder=3, **options)
+    _arrow(axes, x, y, length, color)
+
+
+def floor(axes: "Axes", x: Any, y: float, color: Any) -> "Line2D":
+    """Draw a proved lower bound, a dash that an arrow leaves upwards; return the dash."""
+    (dash,) = axes.plot([x], [y], "_", color=color, markersize=13, markeredgewidth=1.6, zorder=1.5)
+    _arrow(axes, x, y, 10, color)
+    return dash
+
+
+def _arrow(axes: "Axes", x: Any, y: float, length: float, color: Any) -> None:
     arrow = {"arrowstyle": "<-", "color": color, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 3}
     axes.annotate("", (x, y), (0, length), textcoords="offset points", arrowprops=arrow)
 

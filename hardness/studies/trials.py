@@ -83,12 +83,15 @@ def online(task: Task, root: int, guard: float) -> Outcome:
 def solving_cost(task: Task, root: int, guard: float) -> Outcome:
     """Return the cost of a game in queries; of a learner or an attack, the least examples tried that sufficed.
 
+    A game's detail holds the proved lower bounds of its queries, where any is known (`GameResult`).
     All solvers meet the same instance and examples in the same repetition. What solves is what solves in `learn`.
     """
     if "strategy" in task.solver:
         game = played(task, root)
-        detail = {name: getattr(game, name) for name in ("concepts", "remaining")}
-        return Outcome(game.status, game.queries, detail)
+        known = {name: getattr(game, name) for name in ("concepts", "remaining", "bound", "exact_floor")}
+        return Outcome(
+            game.status, game.queries, {name: value for name, value in known.items() if value is not None}
+        )
     shared, streamed = task.shared(), bool(task.solver.get("online"))
     instance = instance_of(shared, root)
     sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))

@@ -60,6 +60,26 @@ def test_a_median_that_a_budget_cut_is_an_arrow_and_crashes_have_no_cost():
     assert max(high for line in axes.get_lines() for high in line.get_ydata()) == 40
 
 
+def test_proved_bounds_of_games_are_dashes_and_an_upper_bound_is_none():
+    def game(heads: int, tolerance: float, **detail: float) -> Row:
+        solver = {"kind": "game", "strategy": "flat", "tolerance": tolerance}
+        return Row(Task("parity", {"heads": heads}, solver, {}, 0), Outcome("solved", 30, detail))
+
+    def dashes(*rows: Row, **options) -> list[tuple[float, float]]:
+        axes = chart(frame(rows), "heads", **options).axes[0]
+        return [line.get_xydata()[0].tolist() for line in axes.get_lines() if line.get_marker() == "_"]
+
+    rows = [game(2, 0.1, bound=1.6, exact_floor=4, upper=5), game(3, 0.1, bound=13.1, upper=29)]
+    assert dashes(*rows) == [[2, 4], [3, 13.1]]
+    assert dashes(*rows, game(3, 0.2, bound=20)) == [
+        [2, 4],
+        [3, 13.1],
+    ]  # a point has the bound of all its games
+    assert dashes(*rows, game(3, 0.2)) == [[2, 4]]
+    assert dashes(*rows, game(3, 0.2, bound=20), by=["tolerance"]) == [[2, 4], [3, 13.1], [3, 20]]
+    assert dashes(*rows, y="upper") == []
+
+
 def test_rows_are_chosen_by_values_as_printed():
     rows = frame(
         [row(m, 5.0, dim=dim, learner=name) for m in (2, 3) for dim in (8, 16) for name in ("mlp", "a, b")]

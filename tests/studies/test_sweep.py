@@ -38,6 +38,7 @@ def test_a_grid_file_runs_and_resumes(tmp_path, monkeypatch):
     first = answer(f"{command} out")
     assert (first["planned"], first["ran"], first["statuses"]) == (8, 8, {"solved": 8})
     assert answer(f"{command} out")["ran"] == 0
+    assert hardness.rows("out").eval("4 <= exact_floor <= cost").all()
     Path("grid.toml").write_text(GRID.replace("[8, 9]", "[8, 9, 10]"))
     assert answer(f"{command} out")["ran"] == 4
     for line in ("status", "report"):
