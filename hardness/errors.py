@@ -28,6 +28,8 @@ def printable(text: str) -> str:
     >>> printable("a\\x1b[2J\\nb")
     'a\\\\x1b[2J\\nb'
     """
+    if text.isprintable():
+        return text
     return "".join(
         c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text
     )

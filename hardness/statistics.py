@@ -38,12 +38,12 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 4.0, 8.0], logarithmic=True))
     2 [-0.484, 4.48] or 4 [0.715, 22.4]
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     x = np.log(values) if logarithmic else np.array(values, dtype=np.float64)
     n, centre, half = len(x), x.mean(), np.inf
     if n >= MIN_POINTS:
-        half = x.std(ddof=1) / n**0.5 * t.ppf(0.975, n - 1)
+        half = x.std(ddof=1) / n**0.5 * stdtrit(n - 1, 0.975)
     ends = np.array([centre, centre - half, centre + half])
     value, low, high = np.exp(ends) if logarithmic else ends
     return Mean(float(value), float(low), float(high), n)
@@ -95,11 +95,12 @@ def median_interval(
     The probability is at least `coverage` whatever the distribution is. Too few costs, below six for .95, give the
     smallest and the largest, which hold it with probability 1 - 2^(1 - n).
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
     order = np.lexsort((censored, costs))
     n = len(order)
-    rank = max(1, int(binom.ppf((1 - coverage) / 2, n, 0.5)))  # P(fewer than `rank` lie below) <= .025
+    below = bdtr(np.arange(n), n, 0.5)  # the chances that at most 0, 1, … lie below the median
+    rank = max(1, int(np.searchsorted(below, (1 - coverage) / 2)))
     low, high = float(costs[order[rank - 1]]), float(costs[order[n - rank]])
     return low, high, any(censored[i] for i in order[: n - rank + 1])
 
@@ -115,11 +116,11 @@ class Fit:
 
     def limits(self, place: int) -> tuple[float, float]:
         """Return the 95 % interval of a coefficient; infinite where no degree of freedom is left."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         if self.left < 1:
             return -np.inf, np.inf
-        half = float(t.ppf(0.975, self.left) * np.sqrt(self.covariance[place, place]))
+        half = float(stdtrit(self.left, 0.975) * np.sqrt(self.covariance[place, place]))
         return float(self.beta[place]) - half, float(self.beta[place]) + half
 
 
@@ -134,7 +135,7 @@ def regress(X: Floats, y: Floats, above: Bools) -> Fit:
     [1.0, 2.0]
     """
     from scipy.optimize import minimize
-    from scipy.stats import norm
+    from scipy.special import log_ndtr
 
     p, known, size = X.shape[1], ~above, int((~above).sum())
     if np.linalg.matrix_rank(X[known]) < p:
@@ -148,7 +149,7 @@ def regress(X: Floats, y: Floats, above: Bools) -> Fit:
 
     def negative(v: Floats) -> float:
         rest = (y - X @ v[:-1]) / np.exp(v[-1])
-        return float(0.5 * np.sum(rest[known] ** 2) + size * v[-1] - norm.logsf(rest[above]).sum())
+        return float(0.5 * np.sum(rest[known] ** 2) + size * v[-1] - log_ndtr(-rest[above]).sum())
 
     optimum: Any = minimize(negative, np.append(beta, log(max(sigma, 1e-6))), method="BFGS")
     inflate = (size / left) ** 0.5 if left > 0 else 0.0  # the divisor of the unbiased variance

@@ -83,12 +83,12 @@ def expected_agreement(equations: Equations) -> float:
     """Return P(level shown = level of the right secret) under the public noise, over uniform residues."""
     if equations.noise == 0:
         return 1.0 - equations.flip
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     q, p = equations.q, equations.p
     reach = int(6 * equations.noise) + q
     e = np.arange(-reach, reach + 1)
-    weight = norm.cdf((e + 0.5) / equations.noise) - norm.cdf((e - 0.5) / equations.noise)
+    weight = ndtr((e + 0.5) / equations.noise) - ndtr((e - 0.5) / equations.noise)
     r = np.arange(q)
     same = modular.level(r[:, None], q, p) == modular.level(r[:, None] + e, q, p)
     return float((same * weight).sum() / q)

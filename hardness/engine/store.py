@@ -143,7 +143,7 @@ class Store:
     def plan(self, tasks: Iterable[Task]) -> None:
         """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
         tasks = list(tasks)
-        if odd := next((task.text for task in tasks if not is_sanitized(task.text)), None):
+        if odd := next((task.text for task in tasks if not is_sanitized(json.loads(task.text))), None):
             raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(odd)}")
         rows = [(bytes.fromhex(task.identity), task.text) for task in tasks]
         with self._transaction():
@@ -192,7 +192,7 @@ def checked(
     stated = schemas.parse(text, "a task")
     schemas.check("task", stated, "a task")
     task = Task.parse(canonical(stated))
-    if task.identity != identity or not is_sanitized(text):
+    if task.identity != identity or not is_sanitized(stated):
         raise InputError("the task is not the one that its identity names; send what the lab wrote")
     if status is None:
         return Row(task)

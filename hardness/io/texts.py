@@ -1,6 +1,5 @@
 """Texts of untrusted origin, made fit for a terminal, a page or a table: bounded, nothing but text."""
 
-import json
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -30,9 +29,8 @@ def sanitize_json(value: Any) -> Any:
     return value
 
 
-def is_sanitized(text: str) -> bool:
-    """Say whether JSON holds no text that `sanitize_json` would change."""
-    value = json.loads(text)
+def is_sanitized(value: Any) -> bool:
+    """Say whether JSON data holds no text that `sanitize_json` would change."""
     return bool(sanitize_json(value) == value)
 
 

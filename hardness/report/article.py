@@ -38,6 +38,7 @@ def write(study: Study, table: Table, folder: Path, pdf: bool = False) -> str:
     assert study.page is not None
     assert study.numbers is not None
     rows, page = frame(table.rows), study.page.name
+    rows.attrs = {}  # pandas would copy them deeply with every column that a study takes
     numbers = plain(study.numbers(rows))
     with plots.style():
         figures = study.figures(rows) if study.figures else {}

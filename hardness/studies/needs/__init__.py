@@ -244,11 +244,12 @@ def needed(rows: "DataFrame", kind: str, aim: float) -> dict[int, list[float]]:
 
 def slope(layers: dict[int, list[float]]) -> list[float]:
     """Return by how many factors of two τ falls a head, by least squares over all layers, with its 95 % interval."""
-    from scipy.stats import linregress, t
+    from scipy.special import stdtrit
+    from scipy.stats import linregress
 
     points = [(m, e) for m, exponents in layers.items() for e in exponents]
     fit = linregress(*zip(*points, strict=True))
-    half = float(t.ppf(0.975, len(points) - 2) * fit.stderr)
+    half = float(stdtrit(len(points) - 2, 0.975) * fit.stderr)
     return [round(float(fit.slope) + away, 2) for away in (0.0, -half, half)]
 
 
