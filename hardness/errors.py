@@ -57,6 +57,12 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} '{name}'{hint} ({listed})")
 
 
+def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `InputError` for the first of the `names` that is unknown, with the known one that is like it."""
+    if strange := sorted({*names} - {*known}):
+        raise unknown(kind, strange[0], known)
+
+
 def spelled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that raises `InputError` for a misspelt keyword, with the nearest one as a suggestion.
 

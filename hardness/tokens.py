@@ -149,3 +149,18 @@ def pack(X: ArrayLike) -> Words:
     if x.ndim < 1 or not (np.abs(x) == 1).all():
         raise InputError("tokens must be +1 or -1 in every coordinate")
     return pack_bits(x < 0)
+
+
+def gated(words: Words, value: NDArray[np.float64], closed: float) -> NDArray[np.float64]:
+    """Return column 0 (n, 2) of the output on packed pairs (n, 2, words): x_a[0] `value` (n,) where z_0 != 0, and
+    x_a[0] `closed` where z_0 = 0.
+    """
+    if compiled_pays(words.size):
+        from hardness.kernels.bits import gate
+
+        column = np.empty((len(words), 2))
+        gate(words, value, closed, column)
+        return column
+    negative = (words[:, :, 0] & np.uint64(1)).astype(bool)
+    kept = np.where(negative[:, 0] ^ negative[:, 1], value, closed)[:, None]
+    return np.where(negative, -kept, kept)

@@ -43,7 +43,7 @@ def attack(
     sampling, choices = (int(child.generate_state(1, np.uint64)[0]) for child in spawned)
     if isinstance(target, Instance):
         whole("count", count, 1, why="say how many examples the attack gets")
-        examples, public = target.examples(int(count or 0), sampling), target.public(sampling)
+        public, examples = target.public(sampling), target.examples(int(count or 0), sampling)
     else:
         path = Path(target)
         examples, public = read(path / "examples.npz" if path.is_dir() else path)

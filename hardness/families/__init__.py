@@ -1,12 +1,12 @@
 """Families of instances, found by name, built from what a file states, and spelled as options again."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from shlex import quote
 from typing import Any, cast
 
 from hardness import registry
-from hardness.errors import InputError, unknown
+from hardness.errors import InputError, check_names
 from hardness.families.base import Family as Family
 from hardness.families.base import Secret as Secret
 from hardness.families.base import Teacher as Teacher
@@ -44,12 +44,6 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:  # one is missing, or refused in other words
         raise InputError(f"{family.name} refuses its parameters: {sanitize(error)}") from error
-
-
-def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    """Raise `InputError` for the first of the `names` that is unknown, with the known one that is like it."""
-    if strange := sorted({*names} - {*known}):
-        raise unknown(kind, sanitize(strange[0]), known)
 
 
 def option(parameter: str) -> str:

@@ -13,10 +13,10 @@ from hardness.errors import InputError
 from hardness.families.base import Checks, Family, Secret, described, expect
 from hardness.families.parity import Parity, levels
 from hardness.gadgets import coefficients as gadget
-from hardness.gadgets.coefficients import Gadget, Kind, gated
+from hardness.gadgets.coefficients import Gadget, Kind
 from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import TokenStream, Words, unpack_bits
+from hardness.tokens import TokenStream, Words, gated, unpack_bits
 
 Floats = NDArray[np.float64]
 SAMPLE = 1 << 14  # rows over which the variance of a random layer's labels is normalised, to about 1 %

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.io.fields import require_memory
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import Words, compiled_pays, pack, unpack
+from hardness.tokens import Words, compiled_pays, gated, pack, unpack
 
 Kind = Literal["diag", "dot"]
 ParityKind = Literal["diag", "dot", "sharp", "wide"]
@@ -216,21 +216,6 @@ def saturated(
     A = 0.0 - C - float(steps[0])  # never -0.0: two spellings of one offset
     numbers = thresholds, c, np.full(len(c), SATURATED_BETA), thresholds, A + steps
     return gadget(kind, weights, numbers, A, C)
-
-
-def gated(words: Words, value: NDArray[np.float64], closed: float) -> NDArray[np.float64]:
-    """Return column 0 (n, 2) of the output on packed pairs (n, 2, words): x_a[0] `value` (n,) where z_0 != 0, and
-    x_a[0] `closed` where z_0 = 0.
-    """
-    if compiled_pays(words.size):
-        from hardness.kernels.bits import gate
-
-        column = np.empty((len(words), 2))
-        gate(words, value, closed, column)
-        return column
-    negative = (words[:, :, 0] & np.uint64(1)).astype(bool)
-    kept = np.where(negative[:, 0] ^ negative[:, 1], value, closed)[:, None]
-    return np.where(negative, -kept, kept)
 
 
 def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:

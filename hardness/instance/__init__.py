@@ -16,7 +16,7 @@ from hardness import families
 from hardness.errors import InputError, sanitize
 from hardness.examples import Examples, InformativeExamples, LeanExamples, open_pairs
 from hardness.families.base import UNSTATED, Family, Secret, Teacher
-from hardness.gadgets.coefficients import Gadget, gated
+from hardness.gadgets.coefficients import Gadget
 from hardness.io import schemas
 from hardness.io.fields import require_memory, whole
 from hardness.io.files import regular, replacing
@@ -26,6 +26,7 @@ from hardness.layer import MultiHeadAttention
 from hardness.tokens import (
     CHUNK,
     TokenStream,
+    gated,
     gaussian,
     philox_key,
     uniform,
@@ -136,12 +137,11 @@ class Instance:
             return Examples(cast(Any, X), self.layer()(X))
         bias = 0.0 if fair else family.bias
         words = TokenStream(seed, family.tokens, family.dim, bias).packed(start, count)
+        signs = unpack(words, family.dim)
         if not lean:
-            labels = family.labels(self.teacher, words, self.noise(count, seed, start))
-            return Examples(unpack(words, family.dim), labels)
+            return Examples(signs, family.labels(self.teacher, words, self.noise(count, seed, start)))
         values = family.column_values(self.teacher, words, self._column_noise(count, seed, start))
-        column = gated(words, values, family.closed_value(self.teacher))
-        return LeanExamples(unpack(words, family.dim), column)
+        return LeanExamples(signs, gated(words, values, family.closed_value(self.teacher)))
 
     def informative(self, count: int, seed: int, start: int = 0) -> InformativeExamples:
         """Return the rows with z_0 != 0 of `examples(count, seed, start)`, as packed bits with one label each.

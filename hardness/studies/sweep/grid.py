@@ -15,7 +15,7 @@ from hardness import families
 from hardness.engine.outcome import Outcome
 from hardness.engine.plugins import SOLVERS
 from hardness.engine.task import APART, Task
-from hardness.errors import InputError
+from hardness.errors import InputError, check_names
 from hardness.evaluation.solver import Solver, is_streamed, make
 from hardness.families.base import types_of
 from hardness.io import schemas
@@ -73,7 +73,7 @@ class Grid:
             raise InputError(f"the grid has more than {MOST_TRIALS:,} trials; shorten an axis")
         kind = self.kind
         for table, known in (("solver", OWN[kind]), ("budget", LIMITS[kind])):
-            families.check_names(f"{table} entry of a {kind}", getattr(self, table), known)
+            check_names(f"{table} entry of a {kind}", getattr(self, table), known)
         if self.tune and kind != "learner":
             raise InputError("a learner is tuned, and this grid has none: leave [tune] out")
         for learner in axes.listed(self.solver["learner"]) if self.tune else ():
@@ -101,7 +101,7 @@ class Grid:
         family = families.get(self.family)
         types = types_of(family)
         words = [name for name, hint in types.items() if not {int, float} & {hint, *get_args(hint)}]
-        families.check_names(f"parameter of {family.name}", self.params, types)
+        check_names(f"parameter of {family.name}", self.params, types)
         solvers, cells = self._solvers(), axes.cells(self.params, self.zip, words)
         if not (cells and solvers):
             raise InputError("an axis of the grid is empty")
@@ -196,7 +196,7 @@ def read(path: Path, changes: Iterable[str] = ()) -> Grid:
         raise InputError(f"{path} is not TOML: {sanitize(error)}") from error
     for change in changes:
         _change(entries, change)
-    families.check_names("entry of a grid", entries, ENTRIES)
+    check_names("entry of a grid", entries, ENTRIES)
     schemas.check("grid", entries, str(path))
     return Grid(**entries)
 

@@ -16,6 +16,7 @@ from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
+from hardness.errors import check_names
 from hardness.families.base import types_of
 from hardness.report import dashboard
 from hardness.studies.sweep.grid import GUARD, Grid
@@ -111,7 +112,7 @@ def sweep(
     if isinstance(named, str):  # a misspelt keyword is said before what the grid then lacks
         kind = families.get(named)
         known = {*types_of(kind), *signature(sweep).parameters} - {"family", "params"}
-        families.check_names(f"keyword of a sweep of {kind.name}", params, known)
+        check_names(f"keyword of a sweep of {kind.name}", params, known)
     solvers = {"strategy": strategy, "learner": learner, "attack": attack}
     solver = {kind: name_of(thing) for kind, thing in solvers.items() if thing is not None}
     if "strategy" in solver:
