@@ -92,11 +92,9 @@ def needed(bits: int, tau: Fraction) -> float:
 
 
 def test_what_heads_buy(numbers: dict) -> None:
-    """m heads of the gadget diag hide m bits, m of the gadget sharp 2m - 1."""
+    """m heads of the gadget diag hide m bits, m of the gadget wide 2m - 1."""
     for name, tau in (("coarse", "0.1"), ("fine", "0.001")):
-        bought = {
-            gadget: power(needed(size, Fraction(tau))) for gadget, size in (("diag", 32), ("sharp", 63))
-        }
+        bought = {gadget: power(needed(size, Fraction(tau))) for gadget, size in (("diag", 32), ("wide", 63))}
         assert numbers["heads"][name] == {"tau": float(tau), **bought}
 
 
@@ -119,5 +117,7 @@ def test_the_numbers_of_nice_layers(numbers: dict) -> None:
         "phases": [2 ** median(needs["phases"][m]) for m in (1, 4)],
         "rounds": [2 ** median(needs["every head"][m]) for m in (1, 4)],
         "slope": [round(value, 2) for value in (fit.slope, fit.slope - half, fit.slope + half)],
+        "squared": round(2 ** (2 * fit.slope)),
+        "missed": [len(rows("needs", solver_kind=kind, status="wrong")) for kind in needs],
     }
     assert {len(layers) for kind in needs.values() for layers in kind.values()} == {6}

@@ -60,11 +60,11 @@ def test_students_on_biased_inputs(numbers: dict[str, Any]) -> None:
 
 
 def test_biases_of_n_queries(numbers: dict[str, Any]) -> None:
-    """μ³(1 − μ²) > .08, inside the interval that is printed; √(1 − 4τ) ends what is proved to be enough."""
+    """μ⁵(1 − μ²) > .08, inside the interval that is printed; √(1 − 4τ) ends what is proved to be enough."""
     bias = numbers["bias"]
     low, high = float(bias["from"]), float(bias["to"])
-    assert all(mu**3 * (1 - mu**2) > 0.08 for mu in (low, high))
-    assert all(mu**3 * (1 - mu**2) < 0.08 for mu in (low - 0.001, high + 0.001))
+    assert all(mu**5 * (1 - mu**2) > 0.08 for mu in (low, high))
+    assert all(mu**5 * (1 - mu**2) < 0.08 for mu in (low - 0.001, high + 0.001))
     assert bias["end"] == f"{ceil(1000 * sqrt(1 - 0.08)) / 1000:g}"
     assert numbers["alone"] == f"{8 * 0.02**2 * (comb(63, 6) - 1):,.0f}"
 

@@ -259,11 +259,12 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     last = least_prices(games).iloc[-1]
     least, reached = last["q/τ² at least"], last["q/τ² reached"]
     over = games.queries / games.floor
-    hidden = {gadget: bits(gadget, BUDGET_HEADS) for gadget in ("diag", "sharp")}
-    heads: dict[str, Any] = {"d": BUDGET_DIM, "m": BUDGET_HEADS, "bits": hidden["sharp"]}
+    hidden = {gadget: bits(gadget, BUDGET_HEADS) for gadget in ("diag", "wide")}
+    heads: dict[str, Any] = {"d": BUDGET_DIM, "m": BUDGET_HEADS, "bits": hidden["wide"]}
     for name, tau in BUDGET_TOLERANCES.items():
         heads[name] = {"tau": tau, **{gadget: bought(size, tau) for gadget, size in hidden.items()}}
     phases, rounds = needed(rows, "phases", HULL), needed(rows, "every head", EVERY_HEAD_AIM)
+    steepness, missed = slope(phases), rows[rows.status == "wrong"].kind
     return {
         "d": LARGEST,
         "n": LARGEST - 1,
@@ -277,7 +278,9 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "layers": LAYERS,
             "phases": [round(2 ** median(phases[m])) for m in (1, 4)],
             "rounds": [round(2 ** median(rounds[m])) for m in (1, 4)],
-            "slope": slope(phases),
+            "slope": steepness,
+            "squared": round(4 ** steepness[0]),
+            "missed": [int((missed == kind).sum()) for kind in ("phases", "every head")],
         },
     }
 
@@ -295,7 +298,7 @@ MAPPED = (2, 5, 8)  # bits of the panels of its map
 # Strategies of its marks: colour, marker, and where the name stands, in points off a mark
 STRATEGIES = (
     ("sign-batch", "C0", "o", (36, 3)),
-    ("spread", "C2", "D", (13, -15)),
+    ("spread", "C2", "D", (13, 9)),
 )
 
 
@@ -307,8 +310,10 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
         sets = comb(LARGEST - 1, s)
         floor = [log2(parity_floor(LARGEST, s, e)) for e in (EXPONENTS[0], *EXPONENTS)]
         axis.fill_between([2.0, *EXPONENTS], -1, floor, step="pre", color="0.86", zorder=0)
-        law = [log2(8 * (sets - 1)) - 2 * e for e in EXPONENTS]
-        axis.plot(EXPONENTS, law, "--", color="0.3", marker="", linewidth=1)
+        ends = [2, FINEST]
+        law = [log2(8 * (sets - 1)) - 2 * e for e in ends]
+        axis.fill_between(ends, -30, law, color="0.86", zorder=0)
+        axis.plot(ends, law, "--", color="0.3", marker="", linewidth=1)
         for name, color, marker, away in STRATEGIES:
             won = games[(games.d == LARGEST) & (games.s == s) & (games.strategy == name)]
             axis.plot(won.e, won.queries.map(log2), marker, color=color)

@@ -37,7 +37,6 @@ TUNED = {
 }
 
 BIASES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-BIAS_SIZE, BIAS_TOLERANCE = 4, 0.02
 TAUGHT_SIZE, TAUGHT_BIASES, TAUGHT_DIMS, TAUGHT_CAP = 3, (0.0, 0.3, 0.5, 0.7, 0.9), (10, 12, 16), 2_000_000
 
 FLIPS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
@@ -145,7 +144,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     chains, biased = students(rows, "nested", "block"), students(rows, "parity", "bias")
     untaught, taught = chains[chains.block == SIZE], chains[chains.block == 1]
     both = taught.merge(untaught[untaught.whole], on="dim", suffixes=("", "_untaught")).iloc[-1]
-    interval = bounds.bias_interval(BIAS_SIZE, BIAS_TOLERANCE)
+    interval = bounds.bias_interval(SIZE, SHOWN_TOLERANCE)
     assert interval is not None
     extreme = biased[biased.bias == max(TAUGHT_BIASES)]
     largest = biased[(biased.dim == TAUGHT_DIMS[-1]) & biased.whole].set_index("bias").paid
@@ -154,24 +153,27 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     return {
         "s": SIZE,
         "n": SHOWN_BITS,
+        "tau": SHOWN_TOLERANCE,
         "alone": f"{proved(SIZE, 0.0)[0]:,.0f}",
         "students": {
             "d": int(both.dim),
+            "sets": comb(int(both.dim) - 1, SIZE),
             "taught": _two(both.paid),
             "untaught": _two(both.paid_untaught),
             "solved": int(untaught.solved.sum()),
             "runs": int(untaught.runs.sum()),
             "exponents": [exponent(taught), exponent(untaught)],
+            "sizes": int(untaught.whole.sum()),
+            "missed": ", ".join(map(str, untaught[~untaught.whole].dim)),
             "cap": CHAIN_CAP,
             "each": RUNS,
         },
         "bias": {
-            "s": BIAS_SIZE,
-            "tau": BIAS_TOLERANCE,
             "from": at_most(interval[0]),
             "to": at_least(interval[1]),
-            "end": at_most(sqrt(1 - 4 * BIAS_TOLERANCE)),
+            "end": at_most(sqrt(1 - 4 * SHOWN_TOLERANCE)),
             "d": TAUGHT_DIMS[-1],
+            "size": TAUGHT_SIZE,
             "saved": at_least(largest[0.0].value / least.value, 2),
             "solved": int(extreme.solved.sum()),
             "runs": int(extreme.runs.sum()),
@@ -182,6 +184,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "flip": FLIPS[-1],
             "factor": round((1 - 2 * FLIPS[-1]) ** -2),
             # Geometric: the chance that n + 1 equations have full rank, and that n labels are right
+            "rank": round(FULL_RANK, 2),
             "tries": round(1 / (FULL_RANK * (1 - FLIPS[-1]) ** NOISY_BITS)),
             "mean": round(noisy.mean()),
             "runs": len(noisy),
@@ -233,11 +236,11 @@ def _students_figure(chains: "DataFrame", biased: "DataFrame") -> "Figure":
             axis.vlines(whole[x], low, high, color=(color := line.get_color()))
             for _, cell in part[~part.whole].iterrows():
                 plots.bound(axis, cell[x], cell.paid.value, color)
-            ends.append((line, "untaught" if (name, value) == ("g", SIZE) else f"{name} = {value}"))
+            ends.append((line, "unaided" if (name, value) == ("g", SIZE) else f"{name} = {value}"))
         axis.set(yscale="log", xlabel="d" if x == "dim" else "bias μ")
         axis.margins(y=0.12)  # of arrows
         plots.label_ends(axis, ends)
-    axes[0].set(title=f"supervised by blocks, s = {SIZE}", ylabel="examples")
+    axes[0].set(title=f"labels of parts of g bits, s = {SIZE}", ylabel="examples")
     axes[1].set(title=f"biased inputs, s = {TAUGHT_SIZE}")
     return figure
 
