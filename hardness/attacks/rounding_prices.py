@@ -166,16 +166,13 @@ def _junta(it: _Rounded) -> Log2Cost | str:
     log2_shown = _log2_shown(it, h)
     log2_products = np.array([log2(comb(n, k)) for k in range(1, log2_shown.shape[1] + 1)])
     rows = np.array([log2_rows_to_test(2 * products, 1.0) + 1 for products in log2_products]) - log2_shown
-    time = log2_products + rows
+    log2_patterns = h * log2(3 if it.dot else 2)
+    samples = np.maximum(rows, log2_patterns + 3)
+    time = np.maximum(log2_products + rows, log2(n * h) + samples)
     secret = int(time.min(axis=1).argsort()[SECRETS // 2])
     best = int(time[secret].argmin())
-    log2_patterns = h * log2(3 if it.dot else 2)
-    samples = max(float(rows[secret, best]), log2_patterns + 3)
-    return Log2Cost(
-        max(float(time[secret, best]), log2(n * h) + samples),
-        max(float(log2_products[best]), log2_patterns),
-        samples + 1,
-    )
+    memory = max(float(log2_products[best]), log2_patterns)
+    return Log2Cost(float(time[secret, best]), memory, float(samples[secret, best]) + 1)
 
 
 def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:

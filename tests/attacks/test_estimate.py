@@ -3,7 +3,7 @@
 from math import inf, isfinite, log2
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hardness.attacks import bkw_cost, lattice_cost
@@ -58,6 +58,7 @@ def test_parity_estimates_increase(n, s, eta, more, gadget):
     st.sampled_from(["diag", "dot"]),
     st.sampled_from([None, 2]),
 )
+@example(4, (17, 2), 2.0, 0.0, "dot", 2)
 def test_rounding_estimates_increase(n, modulus, noise, more, gadget, weight):
     here = estimates(rounding(n, *modulus, noise, gadget, weight))
     assert_not_cheaper(here, estimates(rounding(n + 1, *modulus, noise, gadget, weight)))
