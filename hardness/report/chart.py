@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from hardness.engine.outcome import CENSORED
 from hardness.errors import InputError, unknown
@@ -20,6 +21,7 @@ FLOORS = ("exact_floor", "bound")
 COLORS = 7  # of the style; further lines have them again, dotted
 MOST_LINES = 2 * COLORS
 MOST_TICKS = 12
+SHORT = 100  # an axis of logarithms that spans less has ticks at 1, 2 and 5, in plain numbers
 
 
 def design(rows: pd.DataFrame) -> list[str]:
@@ -100,6 +102,11 @@ def chart(
         elif not numeric and places.str.len().sum() > 60:
             axes.tick_params(axis="x", rotation=30)
         axes.autoscale_view()
+        low, high = axes.get_ylim()
+        if "y" in log and high < SHORT * low:
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:,.12g}")
+            axes.yaxis.set_minor_formatter("")
         plots.label_ends(axes, ends)
     return figure
 

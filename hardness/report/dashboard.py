@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from hardness.engine.frames import frame
-from hardness.engine.outcome import CENSORED, Table
+from hardness.engine.outcome import CENSORED, STATUSES, Table
 from hardness.engine.plugins import SOLVERS
 from hardness.engine.study import Study
 from hardness.io.files import write_text
@@ -68,30 +68,32 @@ def _measured(rows: pd.DataFrame) -> dict[str, str]:
     cells = cells_of(rows)
     if cells.empty:
         return shown
-    drawn = base64.b64encode(drawing(rows[~rows["tuning"]])).decode()
-    return {"Median cost": IMAGE.format(drawn), "Cells": _table(cells.map(str)), **shown}
+    images = [IMAGE.format(base64.b64encode(each).decode()) for each in drawings(rows)]
+    return {"Median cost": "\n".join(images), "Cells": _table(cells), **shown}
 
 
 def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a line a cell of the design: its median cost over runs that solved or were cut short, and its counts.
 
-    Runs that choose settings are left out. A run that ended otherwise has no cost of solving, and counts as `other`.
+    Runs that choose settings are left out. A run that ended otherwise has no cost of solving. Every status that
+    these rows have is counted, and `solved`.
     """
     ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []
+    statuses = [name for name in STATUSES if name == "solved" or name in {*ended["status"]}]
     names = [name for name in chart.design(rows) if name not in ("kind", "online")] or ["family"]
     for key, cell in ended.groupby([ended[name].map(chart.printed) for name in names], sort=False):
         counted = _priced(cell)
         if len(counted):
             middle = median(counted["cost"].astype(float), counted["censored"].astype(bool))
             ends = {"smallest": middle.low, "largest": middle.high}
-            counts = {"runs": len(cell), "solved": middle.solved, "other": len(cell) - middle.runs}
+            counts = {"runs": len(cell), **{name: sum(cell["status"] == name) for name in statuses}}
             lines.append({**dict(zip(names, key, strict=True)), "median": middle, **ends, **counts})
     return pd.DataFrame(lines)
 
 
 def medians(table: Table) -> list[str]:
     """Return the cells as lines of text: their median costs, runs and solved runs. The first `PRINTED` cells."""
-    cells = cells_of(frame(table.rows)).drop(columns=["smallest", "largest", "other"], errors="ignore")
+    cells = cells_of(frame(table.rows)).drop(columns=["smallest", "largest"], errors="ignore")
     return [] if cells.empty else cells.head(PRINTED).to_string(index=False).splitlines()
 
 
@@ -101,13 +103,22 @@ def _priced(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["status"].isin(["solved", *CENSORED]) & rows["cost"].notna()]
 
 
-def drawing(rows: pd.DataFrame) -> bytes:
+def drawings(rows: pd.DataFrame) -> list[bytes]:
+    """Return a figure for each unit of cost: queries of games, examples of what is handed them, and what is neither."""
+    rows = _priced(rows[~rows["tuning"]])
+    units = pd.Series("cost", rows.index)
+    units[rows.get("kind", units).eq("sweep")] = "examples"
+    if "strategy" in rows:
+        units[rows["strategy"].notna()] = "queries"
+    return [drawing(part, str(unit)) for unit, part in rows.groupby(units)]
+
+
+def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
     """Return an SVG of the median cost against the number that varies most, a line for all else that varies.
 
     What follows from other columns, as a budget from the size, makes no lines. Of too many lines those of the most
     points are shown, and the title says how many.
     """
-    rows = _priced(rows)
     names = chart.design(rows)
     numeric = [name for name in names if chart.is_numeric(rows[name]) and rows[name].notna().all()]
     # A budget mostly follows from the size: sizes are drawn across wherever one varies.
@@ -127,13 +138,20 @@ def drawing(rows: pd.DataFrame) -> bytes:
     longest = points.nlargest(LINES).index
     scale = ["y"] if (rows["cost"] > 0).all() else []
     figure = chart.chart(rows[rows["line"].isin(longest)], across, "cost", ["line"], scale)
+    figure.axes[0].set_ylabel(f"median {unit}")
     if len(longest) < len(points):
         figure.axes[0].set_title(f"{len(longest)} of {len(points)} lines, those with the most points")
     return plots.saved(figure, "medians")
 
 
 def _table(rows: pd.DataFrame) -> str:
-    html: str = rows.to_html(index=False, na_rep="", border=0, float_format="{:.6g}".format)
+    """Return rows as HTML: whole numbers without a point, others to six digits, an empty cell for what is missing."""
+
+    def shown(value: Any) -> str:
+        text = chart.printed(value)
+        return f"{value:.6g}" if isinstance(value, float) and "." in text else text
+
+    html: str = rows.map(shown).to_html(index=False, border=0)
     return html
 
 

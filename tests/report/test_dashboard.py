@@ -10,13 +10,13 @@ from hardness.engine.frames import frame
 from hardness.engine.outcome import Outcome, Row
 from hardness.engine.store import Store
 from hardness.engine.task import Task
-from hardness.report.dashboard import PAGE, cells_of, drawing
+from hardness.report.dashboard import PAGE, cells_of, drawing, drawings
 from hardness.studies.ray import places_of, tasks_at
 
 ENDS = {
     8: [("solved", 10), ("solved", 30), ("solved", 20)],
     9: [("solved", 10), ("budget", 50), ("solved", 20)],
-    10: [("solved", 10), ("budget", 50), ("budget", 50)],
+    10: [("solved", 10), ("budget", 50), ("timeout", 50)],
     11: [("budget", 50), ("wrong", 40), ("error", None)],
     12: [("error", None), ("killed", None)],
 }
@@ -35,7 +35,10 @@ def test_medians_are_bounds_where_half_the_runs_are_cut_short_and_crashes_have_n
         "10": "≥ 50",
         "11": "≥ 50",
     }
-    assert cells[["runs", "solved", "other"]].values.tolist() == [[3, 3, 0], [3, 2, 0], [3, 1, 0], [3, 0, 2]]
+    counts = cells.drop(columns=["median", "smallest", "largest", "timeout"])
+    assert [*counts] == ["runs", "solved", "wrong", "budget", "error", "killed"]
+    assert counts.values.tolist()[:2] == [[3, 3, 0, 0, 0, 0], [3, 2, 0, 1, 0, 0]]
+    assert cells.timeout.tolist() == [0, 0, 1, 0]
 
 
 def words(drawn: bytes) -> list[str]:
@@ -46,11 +49,10 @@ def words(drawn: bytes) -> list[str]:
 def test_budgets_and_sizes_that_follow_from_the_heads_make_no_lines_and_solvers_are_told_apart() -> None:
     tasks = tasks_at(places_of([2, 3, 4], 4), ["diagonal"])
     rows = frame(Row(each, Outcome("solved", 10 * each.params["heads"])) for each in tasks)
-    solvers = {"parity, sign-batch", "parity, flat", "parity, gaussian", "parity, diagonal"}
-    assert {*words(drawing(rows))} == {
-        *("heads", "median cost", "random-diagonal, diagonal"),
-        *solvers,
-    }
+    examples, queries = map(words, drawings(rows))
+    solvers = {"parity, gaussian", "parity, diagonal", "random-diagonal, diagonal"}
+    assert {*examples} == {"heads", "median examples", *solvers}
+    assert {*queries} == {"heads", "median queries", "flat", "sign-batch"}
     cells = cells_of(rows)
     assert "kind" not in cells
     assert {*cells.strategy, *cells.attack, *cells.learner} == {
