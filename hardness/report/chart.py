@@ -1,9 +1,11 @@
 """The chart of any rows: medians of one column against another, with a line for each value of further columns."""
 
 from collections.abc import Mapping, Sequence
+from math import floor, log10
 from numbers import Real
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,6 +23,7 @@ FLOORS = ("exact_floor", "bound")
 COLORS = 7  # of the style; further lines have them again, dotted
 MOST_LINES = 2 * COLORS
 MOST_TICKS = 12
+CLOSE = 0.035  # of the width: places with less between them have no ticks of their own
 SHORT = 100  # an axis of logarithms that spans less has ticks at 1, 2 and 5, in plain numbers
 
 
@@ -66,25 +69,32 @@ def chart(
     A dash with an arrow on it is a proved lower bound on the cost, of games whose rows hold one: `exact_floor`, else
     `bound`. It has the colour of its line where lines differ in it. `log` names the axes that have a logarithmic scale.
 
-    Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms that do not exist.
+    Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms of negative numbers.
     """
     check_columns(rows, x, y, *by)
     kept = _counted(rows, x, y, by)
     numeric = is_numeric(kept[x])
     kept["at"] = kept[x].astype(float) if numeric else kept[x].map(printed)
+    scales: dict[str, dict[str, Any]] = {}
     for axis in log:
         if axis not in ("x", "y"):
             raise unknown("axis", axis, ("x", "y"))
         column = kept["at" if axis == "x" else y]
-        if not (is_numeric(column) and column.min() > 0):
+        if not (is_numeric(column) and column.min() >= 0 and column.max() > 0):
             raise InputError(f"column {x if axis == 'x' else y} has no logarithms; leave {axis} out of --log")
+        # A zero, as of a learner that has no step within its budget, stands below all other values.
+        least = 10 ** floor(log10(column[column > 0].min()))
+        zero = {"value": "symlog", "linthresh": least, "linscale": 0.4}
+        scales[axis] = zero if column.min() == 0 else {"value": "log"}
     lines = [*kept.groupby([kept[name].map(_sortable) for name in by] or [0] * len(kept))]
     if len(lines) > MOST_LINES:
         raise InputError(f"more than {MOST_LINES} lines, {len(lines)}: choose some of them with --where")
     places = kept.sort_values("at").drop_duplicates("at").set_index("at")[x].map(printed)
     with plots.style():
         figure, axes = plots.panels(height=4.0)
-        axes.set(xlabel=x, ylabel=f"median {y}", **{f"{axis}scale": "log" for axis in log})
+        axes.set(xlabel=x, ylabel=f"median {y}")
+        for axis, scale in scales.items():
+            getattr(axes, f"set_{axis}scale")(**scale)
         axes.margins(y=0.08)  # room for arrows
         if not numeric:
             axes.xaxis.update_units([*places])  # words stand in their order, and no line joins them
@@ -96,14 +106,17 @@ def chart(
             _floors(
                 axes, [(line.get_color(), group) for (line, _), (_, group) in zip(ends, lines, strict=True)]
             )
-        if numeric and len(places) <= MOST_TICKS:
+        apart = np.diff(axes.xaxis.get_transform().transform(places.index)) if numeric else np.zeros(0)
+        if numeric and len(places) <= MOST_TICKS and apart.min(initial=1) >= CLOSE * apart.sum():
             axes.set_xticks(places.index, places)
             axes.set_xticks([], minor=True)
         elif not numeric and places.str.len().sum() > 60:
-            axes.tick_params(axis="x", rotation=30)
+            axes.set_xticks([*places], [*places], rotation=30, ha="right", rotation_mode="anchor")
         axes.autoscale_view()
         low, high = axes.get_ylim()
-        if "y" in log and high < SHORT * low:
+        if scales.get("y", {}).get("value") == "symlog":
+            axes.set_ylim(bottom=-scales["y"]["linthresh"] / 2)
+        elif "y" in log and high < SHORT * low:
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.yaxis.set_major_formatter("{x:,.12g}")
             axes.yaxis.set_minor_formatter("")

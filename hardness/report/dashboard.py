@@ -119,7 +119,8 @@ def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
     What follows from other columns, as a budget from the size, makes no lines. Of too many lines those of the most
     points are shown, and the title says how many.
     """
-    names = chart.design(rows)
+    # Named instances of equal parameters are drawn as one cell.
+    names = [name for name in chart.design(rows) if name not in ("digest", "instance")]
     numeric = [name for name in names if chart.is_numeric(rows[name]) and rows[name].notna().all()]
     # A budget mostly follows from the size: sizes are drawn across wherever one varies.
     params = [name for name in numeric if rows.attrs["parts"][name] == "params"]
@@ -136,7 +137,7 @@ def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
     rows = rows.assign(line=[", ".join(filter(None, values)) for values in lines.itertuples(index=False)])
     points = rows.groupby("line")[across].nunique()
     longest = points.nlargest(LINES).index
-    scale = ["y"] if (rows["cost"] > 0).all() else []
+    scale = ["y"] if rows["cost"].min() >= 0 < rows["cost"].max() else []
     figure = chart.chart(rows[rows["line"].isin(longest)], across, "cost", ["line"], scale)
     figure.axes[0].set_ylabel(f"median {unit}")
     if len(longest) < len(points):

@@ -80,6 +80,14 @@ def test_proved_bounds_of_games_are_dashes_and_an_upper_bound_is_none():
     assert dashes(*rows, y="upper") == []
 
 
+def test_a_zero_stands_below_a_logarithmic_scale_and_close_places_have_no_ticks_of_their_own():
+    rows = frame([row(2, 0.0, "budget"), row(3, 500.0), row(200, 5000.0), row(201, 6000.0)])
+    axes = chart(rows, "heads", log=["y"]).axes[0]
+    assert -100 < axes.get_ylim()[0] < 0
+    assert axes.get_yscale() == "symlog"
+    assert 201 not in axes.get_xticks()
+
+
 def test_rows_are_chosen_by_values_as_printed():
     rows = frame(
         [row(m, 5.0, dim=dim, learner=name) for m in (2, 3) for dim in (8, 16) for name in ("mlp", "a, b")]
