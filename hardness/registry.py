@@ -89,6 +89,8 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
         if "" not in sys.path:
             sys.path.append("")
         return getattr(import_module(module), name.partition(":")[2])
+    except TimeoutError:  # of the trial that asked
+        raise
     except (Exception, SystemExit) as error:
         raise InputError(f"cannot load the {kind} {sanitize(name, 60)}: {one_line(error)[:200]}") from error
 

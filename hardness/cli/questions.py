@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from hardness.cli.common import Json, Workers, argument, emit, option
-from hardness.cli.study import DryRun, Family, Out, Quick, Root, carry_out
+from hardness.cli.study import DryRun, Family, Out, Quick, Root, Timeout, carry_out
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -44,6 +44,7 @@ def ray(
     seed: Root = 0,
     out: Out = None,
     workers: Workers = None,
+    timeout: Timeout = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:

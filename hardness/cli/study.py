@@ -1,6 +1,8 @@
 """Commands on studies: list, run, status, merge, export, report; and `sweep`, a grid of one's own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 Folder = Annotated[Path, argument("The folder of a study, as `study run` names it.", metavar="DIR")]
 Out = Annotated[Path | None, option("Folder for rows and dashboard; default: by the name.")]
 Root = Annotated[int, option("Root seed of every trial.", "--seed", min=0)]
-Timeout = Annotated[float | None, option("Seconds that end a trial.", min=0.1, max=LONGEST_TRIAL)]
+Timeout = Annotated[
+    float | None, option("Seconds that end a trial as `timeout`.", min=0.1, max=LONGEST_TRIAL)
+]
 DryRun = Annotated[bool, option("Say what would run, and run nothing.", "--dry-run")]
 Quick = Annotated[bool, option("A smaller grid.", "--quick")]
 Family = Annotated[list[str] | None, option("Only this family; may be repeated.")]
@@ -119,7 +123,7 @@ def carry_out(
     from hardness.engine.store import STORE, Store
     from hardness.report import dashboard
 
-    with Store(folder / STORE, about) as store:
+    with resumable(context, folder), Store(folder / STORE, about) as store:
         store.plan(tasks)
         store.made_by(context.obj)
         ran = run_tasks(
@@ -140,6 +144,16 @@ def carry_out(
     _ended(as_json, verdict, table, folder, ran, lines)
 
 
+@contextmanager
+def resumable(context: typer.Context, folder: Path) -> Iterator[None]:
+    """Say of a run that is interrupted what is kept, and what goes on with it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        talk(f"the trials that ended are kept in {folder}; to run the others: {context.obj}")
+        raise
+
+
 def sweep(
     context: typer.Context,
     grid: Annotated[
@@ -148,6 +162,7 @@ def sweep(
     out: Out = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
+    timeout: Timeout = None,
     changes: Annotated[
         list[str] | None,
         option("Another value, or several with commas.", "--set", metavar="TABLE.NAME=VALUE"),
@@ -179,7 +194,10 @@ def sweep(
         trials = sum(missing(wanted, folder) for wanted in grids)
         emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
         return
-    ended = [run_grid(wanted, folder, workers, scheduler, context.obj) for wanted in grids]
+    if timeout is not None:
+        grids = tuple(replace(wanted, guard=timeout) for wanted in grids)
+    with resumable(context, folder):
+        ended = [run_grid(wanted, folder, workers, scheduler, context.obj) for wanted in grids]
     table, verdict, ran = read_rows(folder), ended[-1][0], sum(count for _, count, _ in ended)
     _ended(as_json, verdict, table, folder, ran, dashboard.medians(table))
 

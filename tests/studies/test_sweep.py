@@ -6,6 +6,7 @@ import pytest
 from commands import answer, check_refused, run_command
 
 import hardness
+from hardness.cli import run
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.engine.task import Task
@@ -67,6 +68,19 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
     assert cells == {(name, d, 0.2) for name in ("sign-batch", "flat") for d in (8, 9)}
     assert answer(f"{command} --dry-run") == {"trials": 28}
     check_refused(run_command(f"{command} --set nowhere.heads=2"), "a table of params, solver, budget")
+
+
+def test_an_interrupted_run_says_what_is_kept_and_what_goes_on(tmp_path, monkeypatch, capsys):
+    def interrupted(grid, *engine):
+        assert grid.guard == 7
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    Path("grid.toml").write_text(GRID)
+    monkeypatch.setattr("hardness.studies.sweep.study.run_grid", interrupted)
+    line = "sweep grid.toml --out out --timeout 7"
+    assert run(line.split()) == 130
+    assert f"kept in out; to run the others: hardness {line}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
