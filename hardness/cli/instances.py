@@ -19,6 +19,7 @@ from hardness.cli.common import (
     group,
     option,
     refuse_existing,
+    talk,
 )
 from hardness.errors import InputError
 
@@ -237,6 +238,8 @@ def sample(
     from hardness.instance import Instance
 
     instance = Instance.load(file)
+    if out.is_file():
+        talk(f"{out} exists, and is replaced")
     sampling = secrets.randbits(128) if seed is None else seed
     shape = (count, instance.family.tokens, instance.family.dim)
     write(out, shape, lambda: instance.chunks(count, sampling), instance.public(sampling))
