@@ -57,8 +57,8 @@ class FitReport:
     Of the provable learner: `certified_error` is the relative error after phases 1 to 6b, on examples that no phase
     saw, and `certified` says that it is at most .1 (learner 1.13 says what this promises). `polished_error` and
     `random_start_error` are those of the search that follows, from there and from a random start. `refused_by` is the
-    phase that refused, and `condition` the condition that fails: name, value, threshold. `certified_radius` is that of
-    the ball, relative to the layer, that holds no other layer that fits (learner 1.14).
+    phase that refused, and `condition` the condition that fails: name, value, needs (at least or at most), threshold.
+    `certified_radius` is that of the ball, relative to the layer, that holds no other layer that fits (learner 1.14).
     """
 
     status: str

@@ -16,6 +16,7 @@ from hardness.errors import InputError
 from hardness.families import Family
 from hardness.families.linear import Hidden, HiddenSet, HiddenVector
 from hardness.instance import Instance
+from hardness.io.rounding import at_least_power
 from hardness.io.texts import table
 from hardness.sq.bounds.floors import check_tolerance
 
@@ -47,6 +48,10 @@ class Estimate:
         """Return name and log2 of time."""
         return {"name": self.name, "log2_time": self.log2_time}
 
+    def power(self, log2: float | None) -> str:
+        """Return one of its figures in print: a bound is rounded down, what an algorithm is to take to the nearest."""
+        return at_least_power(log2) if log2 is None or self.name == "sq bound" else f"2^{log2:.1f}"
+
     @classmethod
     def of(cls, line: Line) -> "Estimate":
         """Compute the cost of an attack, or the reason why it has none."""
@@ -75,7 +80,8 @@ class Estimates:
         shown = {}
         for each in self.attacks:
             unit = "queries" if each.name == "sq bound" else "operations"
-            shown[each.name] = each.status if each.log2_time is None else f"2^{each.log2_time:.1f} {unit}"
+            price = f"{each.power(each.log2_time)} {unit}"
+            shown[each.name] = each.status if each.log2_time is None else price
         return table(f"Attacks on {self.parameters['family']}", shown)
 
 

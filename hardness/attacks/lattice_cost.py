@@ -21,7 +21,6 @@ from scipy.special import gammaincinv, gammaln
 from hardness.attacks.cost import (
     EXAMPLE_SECONDS,
     LOG2_OPERATIONS_A_SECOND,
-    UNREACHED,
     EstimateFailed,
     Log2Cost,
 )
@@ -37,6 +36,7 @@ RANKS = tuple(range(100, 160, 10))
 SPARE = 1.5  # rows needed for each row that a trial draws
 QUANTILES = np.array([0.98, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 MOST_NODES = 28.5  # log2 of the nodes of one search: about fifteen seconds
+SLACK = 0.05  # log2 of what a trial may take longer for fewer examples
 LEAST_CHANCE = 1e-4  # no search is priced as if it succeeded less often
 ESTIMATED_RANKS = (100, 120, 150, 200, 300, 450)
 ESTIMATED_BLOCKS = (20, 30, 40, 60, 80, 110, 150, 200, 280, 400)
@@ -206,10 +206,11 @@ def price(n: int, error: float, dot: bool) -> Log2Cost:
 
     Beyond what is measured (`hermite`, `log2_reduction_seconds`) and with searches of any size, so that far out of
     reach the figure is an upper bound. With coordinates given up, trials cost less and rows cost more: the larger is
-    least where they cross. It lies within one bit of their sum and, unlike the sum, is monotone in n. Raises
+    least where they cross. It lies within one bit of their sum and, unlike the sum, is monotone in n. Memory and
+    examples are those of the plan with the fewest examples that takes at most 2^`SLACK` times as long. Raises
     `EstimateFailed` if nothing succeeds.
     """
-    cheapest = UNREACHED
+    least, plans = inf, []
     for M, beta in product(ESTIMATED_RANKS, ESTIMATED_BLOCKS):
         if beta > M:
             continue
@@ -222,9 +223,12 @@ def price(n: int, error: float, dot: bool) -> Log2Cost:
 
         crossing = bisect_left(range(n - 1), 0.0, key=lambda b: log2_seconds(b)[1] - log2_seconds(b)[0])
         for b in {crossing, max(crossing - 1, 0)}:
-            time = max(log2_seconds(b)) + LOG2_OPERATIONS_A_SECOND
-            if time < cheapest.time:
-                cheapest = Log2Cost(time, 2 * log2(n - b + M), log2(drawn(b, n - b, M)))
-    if not cheapest.time < inf:
+            time = max(log2_seconds(b))
+            enough = bisect_left(range(b), -time - SLACK, key=lambda fewer: -log2_seconds(fewer)[0])
+            least = min(least, time)
+            for c in (b, enough):
+                plans.append((max(log2_seconds(c)), log2(drawn(c, n - c, M)), 2 * log2(n - c + M)))
+    if not least < inf:
         raise EstimateFailed("no block size of the model decodes, whatever the selection of rows")
-    return cheapest
+    _, examples, memory = min((plan for plan in plans if plan[0] <= least + SLACK), key=lambda plan: plan[1])
+    return Log2Cost(least + LOG2_OPERATIONS_A_SECOND, memory, examples)

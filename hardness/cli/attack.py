@@ -115,7 +115,6 @@ def estimate(
     Example: hardness estimate rounding --dim 65 --modulus 97 --levels 4
     """
     from hardness.attacks.estimate import estimate as priced
-    from hardness.io.rounding import at_least_power
 
     prices = priced(Path(target) if isinstance(target, str) else target, tolerance=tolerance)
     cheapest = prices.cheapest.price
@@ -123,8 +122,7 @@ def estimate(
     lines = []
     for each in prices.attacks:
         time, memory, examples = (
-            f"{'-' if value is None else at_least_power(value):>6}"
-            for value in (each.log2_time, each.log2_memory, each.samples)
+            f"{each.power(value):>6}" for value in (each.log2_time, each.log2_memory, each.samples)
         )
         lines.append(
             f"{each.name:20} {time} time  {memory} memory  {examples} examples  {each.status}: {each.source}"

@@ -109,10 +109,10 @@ def _described(instance: "Instance", header: dict[str, Any]) -> list[str]:
     """Return a header in words."""
     stated = (f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
     certificate = header["certificate"].items()
-    bound = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
+    secret = f"{header['heads']}, in public " if "seed" in header and instance.family.heads_follow else ""
     return [
         f"{instance.family.name}: {', '.join(stated)}",
-        f"heads {bound}{header['heads']} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
+        f"heads {secret}{instance.heads_words} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
         *(f"{name.replace('_', ' ')}: {value}" for name, value in certificate if value is not None),
     ]
 

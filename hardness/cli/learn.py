@@ -8,6 +8,7 @@ import typer
 
 from hardness.cli.common import Json, Seed, argument, emit, emit_checks, emit_registered, option
 from hardness.errors import InputError
+from hardness.io.rounding import bounded
 from hardness.io.texts import parse_value, sanitize
 
 Set = Annotated[
@@ -89,20 +90,22 @@ def learn(
     head = [": ".join(filter(None, (payload["status"], sanitize(payload["reason"], 1000))))]
     head += [f"{payload[name]:.3g} {name}" for name in scores if payload[name] is not None]
     head.append(f"{payload['train_examples']} examples, {payload['seconds']:.2f} s")
-    emit(as_json, payload, [", ".join(head), *_lines(payload)])
+    emit(as_json, payload, [", ".join(head), *_lines(trial)])
     if payload["status"] == "error":
         raise typer.Exit(1)
 
 
-def _lines(payload: Mapping[str, Any]) -> Iterator[str]:
+def _lines(trial: Any) -> Iterator[str]:
     """Yield a line for each phase, of numbered ones for the last; what the provable learner recovered, or missed."""
-    for phase in {phase["name"].rstrip(" 0123456789"): phase for phase in payload["phases"]}.values():
+    for phase in trial.last_phases:
         outcome = phase["reason"] or _numbers(phase["diagnostics"])
         yield f"{phase['name']:22} {phase['verdict']:8} {outcome}"
-    if heads := payload.get("heads"):
-        yield f"heads recovered {heads['recovered']} of {len(heads['order'])}, certified {payload['certified']}"
-    if failed := payload.get("condition"):
-        yield f"condition {failed['name']}: {failed['value']:.3g}, the phases need {failed['threshold']:.3g}"
+    if heads := trial.get("heads"):
+        yield f"heads recovered {heads['recovered']} of {len(heads['order'])}"
+        yield f"certified {trial.certified}, by the error of the layer on unseen examples and not by the verdicts above"
+    if failed := trial.get("condition"):
+        value = bounded(failed["value"], failed["needs"] == "at most", digits=6)
+        yield f"condition {failed['name']}: {value}, the phases need {failed['needs']} {failed['threshold']:g}"
 
 
 def _numbers(diagnostics: Mapping[str, object]) -> str:

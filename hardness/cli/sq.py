@@ -94,7 +94,8 @@ def strategies(as_json: Json = False) -> None:
 def bounds(concepts: Any, tolerance: Tolerance, every: All = False, as_json: Json = False) -> None:
     """Print the strongest proved lower bound on the queries that any strategy needs; with --all, every one.
 
-    Of a class of one's own, `module:Class`, by the largest eigenvalue of its Gram matrix (theory 2.8).
+    Of parity, rounding, or by `module:Class` a family with a method `concepts` or a listed class, which has its bound
+    by the largest eigenvalue of its Gram matrix (theory 2.8).
     """
     from hardness.sq.bounds.parity import proved_bounds
     from hardness.sq.game import class_of
@@ -217,7 +218,10 @@ def play(
     max_queries: MaxQueries = None,
     as_json: Json = False,
 ) -> None:
-    """Play a strategy against an oracle and count its queries."""
+    """Play a strategy against an oracle and count its queries.
+
+    On parity, rounding, or by `module:Class` a family with a method `concepts` or a listed class.
+    """
     from hardness.sq.game import play as play_game
 
     seed = randbits(128) if seed is None else seed

@@ -63,7 +63,19 @@ class Trial(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         names = ("status", "reason", "criterion", *SCORES, "exact", "certified", "train_examples", "seconds")
-        return table(f"Trial of {self.get('learner')}", {name: self.get(name) for name in names})
+        shown = {name: self.get(name) for name in names}
+        shown |= {
+            each["name"]: ": ".join(filter(None, (each["verdict"], each["reason"])))
+            for each in self.last_phases
+        }
+        if heads := self.get("heads"):
+            shown["heads recovered"] = f"{heads['recovered']} of {len(heads['order'])}"
+        return table(f"Trial of {self.get('learner')}", shown)
+
+    @property
+    def last_phases(self) -> list[dict[str, Any]]:
+        """The phases; of numbered ones, such as sculpt 1 to 4, the last."""
+        return list({each["name"].rstrip(" 0123456789"): each for each in self["phases"]}.values())
 
 
 def learners() -> list[str]:

@@ -134,10 +134,19 @@ class Fitted:
         finally:
             self.cpu_seconds += cpu_seconds() - begin
 
+    def _method(self, name: str) -> Any:
+        """Return a method of the learner. Raises `InputError` where there is none."""
+        if not hasattr(self.learner, name):
+            raise InputError(
+                "a learner is a class, or an object of one, with fit(X, Y) or partial_fit, and predict(X), on arrays "
+                f"(n, k, d); this {type(self.learner).__name__} has no {name}"
+            )
+        return getattr(self.learner, name)
+
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Learn from X and Y, (n, k, d): all that a learner without `partial_fit` ever sees."""
         with self.timed():
-            (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
+            self._method("partial_fit" if self.streamed else "fit")(X, Y)
 
     def predict(self, X: NDArray[np.int8]) -> tuple[NDArray[np.float64], dict[str, Any]]:
         """Return predictions (n, k, d) for X, and what was done: `work`, what the learner says of it, its `report`,
@@ -146,7 +155,7 @@ class Fitted:
         Raises `TrialEnded` (refused) for an array of another shape.
         """
         with self.timed():
-            predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
+            predicted = np.asarray(self._method("predict")(X), dtype=np.float64)
         if predicted.shape != X.shape:
             raise TrialEnded("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
         report = None if self.streamed else getattr(self.learner, "report_", None)

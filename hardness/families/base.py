@@ -24,7 +24,7 @@ Checks = list[tuple[str, bool, str]]
 UNSTATED = "Not stated"
 # What is known of the draws and labels of one class, which a class derived from it states anew or does not have.
 CLAIMS = (
-    *("heads_meaning", "linear", "heads_shown", "log2_secrets"),
+    *("heads_meaning", "linear", "heads_shown", "heads_follow", "log2_secrets"),
     *("model_secret", "concepts", "certificate", "certificate_shown", "verify"),
 )
 
@@ -132,6 +132,11 @@ class Family(ABC):
     def heads_shown(self, teacher: Any) -> int:
         """Return the number of heads as anybody may know it: where it follows from the secret, the largest of any."""
         return int(teacher.heads)
+
+    @property
+    def heads_follow(self) -> bool:
+        """Whether the number of heads follows from the secret, so that `heads_shown` only bounds it."""
+        return False
 
     def log2_secrets(self) -> float | None:
         """Return log2 of the number of secrets, rounded down if at all; None where they are not counted."""

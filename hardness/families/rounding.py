@@ -87,9 +87,13 @@ class Rounding(Family):
         n, h, q = self.dim - 1, self.weight, self.modulus
         return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
 
+    @property
+    def heads_follow(self) -> bool:
+        return self.heads is None and not self.exact
+
     def heads_shown(self, teacher: Gadget) -> int:
         """Return the heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""
-        if self.heads is not None or self.exact:
+        if not self.heads_follow:
             return int(teacher.heads)
         cells = self._reach * (self.modulus // 2) * self.levels // self.modulus + self.levels
         return self.levels * -(-cells // self.levels)

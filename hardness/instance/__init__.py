@@ -92,10 +92,10 @@ class Instance:
         return cls(family, int(seed), drawn, secret, teacher, family.certificate(teacher))
 
     def __repr__(self) -> str:
-        return f"Instance({self.family!r}, heads {self.heads_shown}; the secret is not shown)"
+        return f"Instance({self.family!r}, heads {self.heads_words}; the secret is not shown)"
 
     def _repr_html_(self) -> str:
-        known = {"tokens": self.family.tokens, **self.parameters, "heads": self.heads_shown}
+        known = {"tokens": self.family.tokens, **self.parameters, "heads": self.heads_words}
         return table(f"Instance of {families.name_of(self.family)}", {**known, "secret": "not shown"})
 
     @property
@@ -106,6 +106,11 @@ class Instance:
     def heads_shown(self) -> int:
         """The number of heads as anybody may know it (`Family.heads_shown`)."""
         return self.family.heads_shown(self.teacher)
+
+    @property
+    def heads_words(self) -> str:
+        """`heads_shown`, with "at most" where the own number follows from the secret."""
+        return f"{'at most ' if self.family.heads_follow else ''}{self.heads_shown}"
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -132,6 +137,8 @@ class Instance:
         raises `InputError` for a family whose labels fill other columns.
         """
         family = self.family
+        for name, value in (("count", count), ("seed", seed), ("start", start)):
+            whole(name, value, 0)
         if family.inputs == "gaussian" and not lean:
             X = gaussian(seed, start, (count, family.tokens, family.dim))
             return Examples(cast(Any, X), self.layer()(X))
@@ -150,6 +157,7 @@ class Instance:
         the bits in which two tokens differ.
         """
         family = self.family
+        whole("count", count, 0)
         words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)
         noise = self._column_noise(count, seed, start)
         pairs, bits, positions = open_pairs(words)

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from time import perf_counter
+from traceback import extract_tb
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import InputError, sanitize
+from hardness.errors import InputError, one_line, sanitize
 from hardness.families.base import Family
 from hardness.families.concepts import Concepts
 from hardness.io.fields import number
@@ -123,8 +125,8 @@ def seated(
     reach: float,
     seed: int | SeedSequence,
     budget: int | None = None,
-) -> tuple[Oracle, Steps]:
-    """Return an oracle over all concepts, and a strategy that is told an answer's `reach` around 0: a seed for each.
+) -> tuple[Oracle, Callable[[], Steps]]:
+    """Return an oracle over all concepts, and what starts a strategy, told an answer's `reach` around 0; a seed each.
 
     Raises `InputError` for more than 2^22 concepts.
     """
@@ -132,23 +134,24 @@ def seated(
         raise InputError(f"played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim")
     for_oracle, for_learner = map(np.random.default_rng, seed_sequence(seed).spawn(2))
     live = concepts.elements()
-    return oracle(live, for_oracle, budget=budget), strategy(concepts, live, reach, for_learner)
+    return oracle(live, for_oracle, budget=budget), lambda: strategy(concepts, live, reach, for_learner)
 
 
 def rounds(
     concepts: Concepts,
     oracle: Oracle,
-    steps: Steps,
+    start: Callable[[], Steps],
     tolerance: float,
     asked: Callable[[Any], Query] = lambda query: query,
 ) -> Iterator[tuple[Query, float, NDArray[Any]]]:
     """Yield every query of an explicit game, its answer, and the concepts that all answers so far allow.
 
     It ends when a concept is identified, none is left, the strategy gives up, or the queries run out. `asked` changes a
-    query before it is asked.
+    query before it is asked. Raises `InputError` where the strategy fails.
     """
     live: Any = oracle.live
     try:
+        steps = start()
         query = asked(next(steps))
         while not concepts.is_identified(live):
             reply = oracle.answer(query, tolerance)
@@ -160,6 +163,15 @@ def rounds(
             query = asked(steps.send(live))
     except (StopIteration, OutOfQueries):
         return
+    except (InputError, MemoryError, TimeoutError):
+        raise
+    except Exception as error:
+        last = extract_tb(error.__traceback__)[-1]
+        raise InputError(
+            f"query {oracle.ledger.queries} failed at {Path(last.filename).name}:{last.lineno} ({one_line(error)}); a "
+            "strategy is a generator, called with concepts, live, tolerance and rng, and live is an array of "
+            f"{live.dtype}, shape {('count', *live.shape[1:])}, of this class"
+        ) from error
 
 
 def class_of(concepts: Concepts | Family) -> Concepts:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
+from hardness.errors import InputError, sanitize
 from hardness.families.concepts import Concepts
 from hardness.sq.bounds.floors import check_tolerance, within
 from hardness.sq.bounds.parity import adversary_bounds
@@ -67,14 +67,21 @@ class Oracle(ABC):
     def answer(self, query: Query, tolerance: float) -> float:
         """Return the answer at STAT(tolerance); adversaries then drop the concepts that it rules out.
 
-        Raises `InputError` for a query outside [-1, 1], with its index.
+        Raises `InputError`, with its index, for what is no query on this class and for one outside [-1, 1].
         """
         check_tolerance(tolerance)
-        if not query.peak <= 1 + 1e-12:
+        number, possible = self.ledger.queries, self.possible
+        if not isinstance(query, Query):
             raise InputError(
-                f"query {self.ledger.queries} reaches {query.peak:g}; queries must stay within [-1, 1]"
+                f"query {number} is {sanitize(repr(query), 60)}; a strategy yields queries of hardness.sq.queries"
             )
-        means = query.means(self.possible)
+        if not query.peak <= 1 + 1e-12:
+            raise InputError(f"query {number} reaches {query.peak:g}; queries must stay within [-1, 1]")
+        means = query.means(possible)
+        if np.shape(means) != (len(possible),):
+            raise InputError(
+                f"query {number}, a {type(query).__name__}, has no mean for each concept: it asks about another class"
+            )
         self.ledger.charge()
         reply = self.reply(query, means, tolerance)
         if self.adversary:

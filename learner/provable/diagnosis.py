@@ -22,7 +22,7 @@ MOST = {
 def worst(
     layer: MultiHeadAttention | None, sum_seen: dict[str, float], tokens: int, test: tuple[Array, Array]
 ) -> dict[str, Any]:
-    """Return the condition farthest beyond its threshold, or nearest to it, as {name, value, threshold}.
+    """Return the condition farthest beyond its threshold, or nearest to it, as {name, value, needs, threshold}.
 
     It is measured on `layer` if that is exact on the examples `test`. Otherwise only the sum of the W is known, as
     phase 1 has seen it (`sum_seen`).
@@ -34,7 +34,8 @@ def worst(
     beyond = {name: _ratio(values.get(name), bound, 1) for name, bound in LEAST.items()}
     beyond |= {name: _ratio(values.get(name), bound, -1) for name, bound in MOST.items()}
     name = max(beyond, key=lambda each: beyond[each])
-    return {"name": name, "value": values[name], "threshold": (LEAST | MOST)[name]}
+    needs = "at least" if name in LEAST else "at most"
+    return {"name": name, "value": values[name], "needs": needs, "threshold": (LEAST | MOST)[name]}
 
 
 def _ratio(value: float | None, threshold: float, power: int) -> float:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+from math import ceil
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from attack_examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hardness
 from hardness.attacks.acceptance import polish, trimmed
 from hardness.attacks.equations import Equations, extract
 from hardness.attacks.lattice import decode, deviation, ladder, orthogonal_basis, triangular
@@ -79,3 +81,14 @@ def test_wrong_labels_do_not_pull_and_a_wrong_rounding_is_mended():
     off[[3, 9]] += 1
     off[15] -= 1
     assert (polish(equations, off) == w).all()
+
+
+@pytest.mark.parametrize(("n", "p"), [(16, 2), (16, 48), (24, 2)])
+def test_the_attack_solves_from_the_examples_that_the_estimate_names(n, p):
+    family = hardness.Rounding(dim=n + 1, modulus=97, levels=p)
+    (price,) = (each for each in hardness.estimate(family).attacks if each.name == "lattice")
+    ended = hardness.attack(
+        hardness.Instance.generate(family, seed=3), "lattice", ceil(2**price.samples), seed=3
+    )
+    assert ended.status == "solved"
+    assert price.samples < 14

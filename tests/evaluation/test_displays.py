@@ -28,6 +28,10 @@ def test_an_instance_shows_its_parameters_and_neither_secret_nor_seed(hard):
     assert "<th>dim</th><td>8</td>" in shown
     assert "77777" not in shown
     assert str(hard.secret["support"].tolist()) not in shown
+    rounded = [
+        hardness.generate("rounding", dim=5, modulus=5, exact=exact, seed=0) for exact in (False, True)
+    ]
+    assert [f"heads at most {each.heads_shown};" in repr(each) for each in rounded] == [True, False]
 
 
 def test_results_show_status_and_cost(hard):
@@ -47,6 +51,17 @@ def test_a_trial_is_a_mapping_with_a_table_and_a_curve(hard):
     assert "<th>status</th><td>wrong</td>" in trial._repr_html_()
     with pytest.raises(AttributeError):
         _ = trial.nothing
+    provable = hardness.learn(hard, "provable", 500, seed=1)._repr_html_()
+    assert "<th>crude</th><td>refused: " in provable
+    assert "<th>heads recovered</th><td>0 of 2</td>" in provable
     (line, threshold) = trial.plot().axes[0].get_lines()
     assert_allclose(line.get_xydata(), trial.curve)
     assert set(threshold.get_ydata()) == {0.9}
+
+
+@pytest.mark.parametrize("learner", [len, type("Fits", (), {"fit": lambda self, X, Y: self})])
+def test_what_is_no_learner_and_no_count_is_refused(hard, learner):
+    with pytest.raises(hardness.InputError, match=r"a learner is a class.* has no (fit|predict)"):
+        hardness.learn(hard, learner, 100)
+    with pytest.raises(hardness.InputError, match="count must be"):
+        hard.examples(-3, 0)

@@ -170,3 +170,30 @@ def test_what_is_no_game_is_refused() -> None:
     for bad in (0.0, 2.0, float("nan")):
         with pytest.raises(InputError, match="tolerance"):
             play(ParityConcepts(6, 2), "characters", "window", bad)
+
+
+def of_parities(concepts, live, tolerance, rng):
+    yield character(3)
+
+
+def integers(concepts, live, tolerance, rng):
+    yield 3
+
+
+def fails(concepts, live, tolerance, rng):
+    raise KeyError(3)
+    yield
+
+
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        (integers, "query 0 is 3"),
+        (of_parities, "query 0, a SignBatch"),
+        (fails, r"test_sq_games.py:\d+ \(KeyError: 3\)"),
+        (3, "not callable"),
+    ],
+)
+def test_a_strategy_that_asks_no_query_of_the_class_is_refused_in_one_line(strategy: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        play(RoundingConcepts(3, 5, 2), strategy)
