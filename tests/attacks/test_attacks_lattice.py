@@ -87,8 +87,6 @@ def test_wrong_labels_do_not_pull_and_a_wrong_rounding_is_mended():
 def test_the_attack_solves_from_the_examples_that_the_estimate_names(n, p):
     family = hardness.Rounding(dim=n + 1, modulus=97, levels=p)
     (price,) = (each for each in hardness.estimate(family).attacks if each.name == "lattice")
-    ended = hardness.attack(
-        hardness.Instance.generate(family, seed=3), "lattice", ceil(2**price.samples), seed=3
-    )
-    assert ended.status == "solved"
+    instance = hardness.Instance.generate(family, seed=3)
+    assert hardness.attack(instance, "lattice", ceil(2**price.samples), seed=3).status == "solved"
     assert price.samples < 14
