@@ -61,6 +61,7 @@ def test_the_brackets_of_V_and_G() -> None:
     assert all(Fraction(at[2]) >= Fraction(3, 16) for at in exact & {*large})
     assert numbers["large"] == {
         "classes": len({at[:2] for at in large}),
+        "known": len(exact & {*large}),
         "V": up(max(Fraction(known[at]["upper"], known[at]["floor"]) for at in large)),
         "G": up(max(ratios[at] for at in large)),
         "flat": up(max(ratios[at] for at in large if "flat" in known[at])),

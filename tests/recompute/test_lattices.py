@@ -46,6 +46,9 @@ def test_the_largest_sizes() -> None:
             end = "refused" if refused else f"{solved(tried[beyond])} of {len(tried[beyond])} solved"
             runs = tried[largest]
             assert cell == [str(largest), f"{solved(runs)} of {len(runs)}", str(beyond), end]
+    missed = {row["params.levels"]: int(row["params.dim"]) - 1 for row in rows("lattices", status="budget")}
+    assert numbers["missed"] == missed == {"4": 72, "8": 88}
+    assert numbers["rows"] == f"{max(int(row['cost'] or 0) for row in rows('lattices')):,}"
     assert (sum(ends), len(ends)) == (numbers["refused"], numbers["ends"])
     assert numbers["largest"] == {"lattice": [50, 140], "bkw": [70, 96]}
     assert (table[1][2], table[4][2], table[1][6], table[4][6]) == ("50", "140", "70", "96")

@@ -1,5 +1,8 @@
 """Numbers and tables of linear-attention, recomputed from rows.csv: csv, scipy, nothing of the lab."""
 
+from collections import defaultdict
+from statistics import fmean
+
 from committed import Row, rows, summary
 
 
@@ -24,10 +27,17 @@ def test_a_head_is_recovered_at_full_rank_and_never_below() -> None:
 
 def test_certified_steps_of_automata_are_right() -> None:
     printed, sure, right = summary("linear-attention")["numbers"]["automata"], 0, 0
+    shares: dict[float, dict[int, list[float]]] = {times: defaultdict(list) for times in (1.0, 2.0, 3.0)}
     for row in of("automata"):
         share, good, steps = (
             float(row[f"detail.{name}"] or 0) for name in ("certified", "certified_right", "steps")
         )
         sure += round(share * steps)
         right += round(share * steps * good)
+        pairs = (states := int(row["params.states"])) * int(row["params.letters"])
+        rank = pairs * (pairs * (states - 1) + 1)
+        shares.get(int(row["budget.samples"]) / rank, defaultdict(list))[rank].append(share)
+    at_rank, *later = ([fmean(runs) for runs in sizes.values()] for sizes in shares.values())
+    assert printed["certified"] == [round(100 * share) for share in (min(at_rank), max(at_rank))]
+    assert printed["later"] == [int(100 * min(shares)) for shares in later]
     assert sure == right == printed["sure"] == printed["right"] == 2115194

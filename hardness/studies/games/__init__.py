@@ -116,6 +116,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         },
         "large": {
             "classes": len(large.drop_duplicates(["n", "s"])),
+            "known": int((large.lower == large.upper).sum()),
             "V": at_most(float((large.upper / large.lower).max())),
             "G": at_most(float((large.G / large.floor).max())),
             "flat": at_most(float((flat.G / flat.floor).max())),
@@ -143,7 +144,7 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
         (upper,) = axis.plot(part.tau, over.upper, "-", color="0.35", linewidth=1.2)
         (least,) = axis.plot(part.tau, [1.0] * len(part), "-", color="0.35", linewidth=1.2)
         axis.fill_between(part.tau, 1, over.upper, color="0.93", zorder=0)
-        ends = [(upper, "V at most"), (least, "floor")]
+        ends = [(upper, "V at most"), (least, "V at least")]
         for name, color, marker in (("sign-batch", "C0", "o"), ("flat", "C5", "s")):
             (line,) = axis.plot(part.tau, over[name], marker, color=color)
             if over[name].notna().iloc[-1]:
@@ -156,7 +157,7 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
         axis.minorticks_off()
         axis.set_xlim(0.22, 0.036)
         plots.label_ends(axis, ends)
-    axes[0].set_ylabel("queries over the floor")
+    axes[0].set_ylabel("queries over the lower bound")
     return {"brackets": figure}
 
 

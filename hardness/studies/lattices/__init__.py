@@ -166,6 +166,12 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "compared": len(compared),
         "error": round(2 ** float((compared.took / compared.predicted).map(log2).abs().median()), 1),
         "range": [round(compared.took.min()), round(compared.took.max())],
+        "missed": {row.levels: row.dim - 1 for row in rows[rows.status == "budget"].itertuples()},
+        "rows": f"{rows.cost.max():,.0f}",
+        "file": [
+            FILES["lattice"],
+            int(rows[(rows.status == "refused") & rows.samples.notna()].dim.min()) - 1,
+        ],
         "refused": ends.count("refused"),
         "ends": len(ends),
     }
@@ -185,20 +191,25 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return seconds against n at each (q, p); what was refused is a cross."""
-    table = cells(rows)
+    """Return seconds against n at each (q, p), hollow from a file; crosses are refused, triangles were missed."""
+    sources = [(cells(rows[rows.samples.isna()]), None), (cells(rows[rows.samples.notna()]), "white")]
     figure, axes = plots.panels(2, 2, height=2.5, sharey=True)
     for axis, (q, p) in zip(axes.flat, PANELS, strict=True):
         ends = []
         for attack, color in (("lattice", "C0"), ("bkw", "C1")):
-            part = table[(table.q == q) & (table.p == p) & (table.attack == attack)]
-            solved, refused = part[part.solved > 0], part[part.refused]
-            (line,) = axis.plot(solved.n, solved.took, "o", linestyle="-", color=color, linewidth=1)
-            axis.plot(refused.n, [512.0] * len(refused), "x", color=color)
-            ends.append((line, NAMES[attack]))
+            for table, face in sources:
+                part = table[(table.q == q) & (table.p == p) & (table.attack == attack)]
+                solved, refused = part[part.solved > 0], part[part.refused]
+                missed = part[(part.solved == 0) & ~part.refused]
+                style = {"color": color, "markerfacecolor": face or color, "linewidth": 1}
+                (line,) = axis.plot(solved.n, solved.took, "o", linestyle=":" if face else "-", **style)
+                axis.plot(refused.n, [512.0] * len(refused), "+" if face else "x", color=color)
+                axis.plot(missed.n, [256.0] * len(missed), "v", color=color)
+                if not face:
+                    ends.append((line, NAMES[attack]))
         axis.set(title=f"q = {q}, p = {p}", xlabel="secret coordinates n", ylim=(1.6, 700))
         axis.set_yscale("log", base=2)
-        axis.set_yticks([2, 8, 32, 128, 512], ["≤ 2", "8", "32", "128", "refused"])
+        axis.set_yticks([2, 8, 32, 128, 256, 512], ["≤ 2", "8", "32", "128", "missed", "refused"])
         plots.label_ends(axis, ends)
     for axis in axes[:, 0]:
         axis.set_ylabel("processor seconds")

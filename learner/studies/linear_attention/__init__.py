@@ -3,6 +3,7 @@
 From the top: the grid, the trials (one random head, automata), the numbers of the article, and its figure.
 """
 
+from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.evaluation.solver import plain
+from hardness.io.rounding import at_most
 from hardness.report import plots
 from hardness.scores import EXACT
 from learner.base import Array
@@ -218,11 +220,14 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     """Return every number of the article."""
     from scipy.stats import gmean
 
+    from learner.linear import RANK, SPAN_RANK
+
     fits, runs = heads_of(rows), automata_of(rows)
     full, exact = fits.identifiable.astype(bool), fits.error <= EXACT_ERROR
     noisy = fits.groupby(["dim", "ratio"]).noisy.agg(gmean)
     peaks = [int(d) for d, errors in noisy.groupby("dim") if errors.idxmax()[1] == 1]
-    at_rank = runs[runs.ratio == 1].groupby(["states", "letters"])[["certified", "lucky"]].mean()
+    means = runs.groupby(["ratio", "states", "letters"])[["certified", "lucky"]].mean()
+    at_rank = means.loc[1.0]
     shares = runs.groupby(["states", "letters", "ratio"]).perfect.mean()
     least = shares[shares >= 0.5].reset_index("ratio").groupby(["states", "letters"]).ratio.min()
     return {
@@ -235,6 +240,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "sure": int(runs.sure.sum()),
             "right": int(runs.right.sum()),
             "certified": [round(100 * value) for value in (at_rank.certified.min(), at_rank.certified.max())],
+            "later": [floor(100 * means.certified[times].min()) for times in (2.0, 3.0)],
             "others": [round(100 * value, 1) for value in (at_rank.lucky.min(), at_rank.lucky.max())],
             "enough": round(least.max(), 1),
             "tested": UNSEEN,
@@ -245,12 +251,13 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
             "automata": int(runs.groupby(["states", "letters", "samples"]).size().max()),
         },
         "fresh": FRESH,
+        "zero": [at_most(RANK), at_most(SPAN_RANK)],
         "noise": NOISE,
     }
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the errors of heads against rows over features, without and with noise on the labels."""
+    """Return the errors of heads against examples over features, without and with noise on the labels."""
     from scipy.stats import gmean
 
     figure, (clean, noisy) = plots.panels(1, 2, height=3.2)
@@ -269,7 +276,7 @@ def figures(rows: "DataFrame") -> "dict[str, Figure]":
     noisy.set(title="noisy labels", ylim=(3e-4, 2e4))
     for axis in (clean, noisy):
         axis.axvline(1, color="0.4", linewidth=0.8)
-        axis.set(xlabel="rows over features", xscale="log", yscale="log")
+        axis.set(xlabel="examples over features", xscale="log", yscale="log")
         axis.set_xticks([0.5, 1, 2, 4, 16], ["½", "1", "2", "4", "16"])
         axis.minorticks_off()
     plots.label_ends(noisy, ends)
