@@ -9,7 +9,7 @@ import pytest
 from committed import ROOT, Row, article_tables, rows, summary
 
 AIDED = ("diagonal", "sgd", "student", "mlp")
-TIERS = ("easy", "frontier", "open")
+TIERS = ("easy", "frontier", "priced", "open")
 
 
 def of(kind: str) -> list[Row]:
@@ -71,7 +71,7 @@ def test_who_solves_how_many() -> None:
     assert numbers["attacks"]["solved"] == len(solved(attacks)) == 45
     missed = [row for row in attacks if row["params.instance"] not in solved(attacks)]
     assert {row["status"] for row in missed} == {"refused"}
-    assert {row["params.tier"] for row in missed} == {"open"}
+    assert {row["params.tier"] for row in missed} == {"priced", "open"}
     ends = Counter("never_fitted" if never_fitted(row) else row["status"] for row in learners)
     assert numbers["runs"] == {"all": len(learners), **ends}
 

@@ -10,6 +10,7 @@ from commands import check_refused, run_command
 from hardness import registry
 from hardness.engine.frames import frame
 from hardness.engine.outcome import Outcome, run_trial
+from hardness.engine.rows import read
 from hardness.engine.store import Row
 from hardness.engine.task import Task
 from hardness.families.parity import Parity
@@ -119,6 +120,12 @@ def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
             if task.params["instance"] == name and task.solver["kind"] == "learner"
         }
         assert len(budgets) == 1
+
+
+def test_the_committed_rows_are_those_of_the_grid() -> None:
+    """A fresh run would make the rows of the article: no task is left, and none is of an earlier grid."""
+    committed = read(Path(__file__).parents[2] / "reports" / "stress")
+    assert {row.task.identity for row in committed.rows} == {task.identity for task in grid.tasks(False)}
 
 
 def test_a_budget_below_one_fit_is_told_apart_from_a_fit_that_was_ended() -> None:
