@@ -103,9 +103,7 @@ def chart(
             style = ("-", ":")[i // COLORS] if numeric else "none"
             ends.append((_line(axes, group, y, style), _label(group, by)))
         if y == "cost":
-            _floors(
-                axes, [(line.get_color(), group) for (line, _), (_, group) in zip(ends, lines, strict=True)]
-            )
+            _floors(axes, [(end[0].get_color(), group) for end, (_, group) in zip(ends, lines, strict=True)])
         apart = np.diff(axes.xaxis.get_transform().transform(places.index)) if numeric else np.zeros(0)
         if numeric and len(places) <= MOST_TICKS and apart.min(initial=1) >= CLOSE * apart.sum():
             axes.set_xticks(places.index, places)
@@ -162,25 +160,24 @@ def _floors(axes: Axes, lines: Sequence[tuple[Any, pd.DataFrame]]) -> None:
 
     Of games that one point mixes it is the smallest, which all have. One below 1 says nothing.
     """
-    colors: dict[Any, dict[float, Any]] = {}  # by place and bound
+    colors: dict[tuple[Any, float], Any] = {}  # by place and bound
     for color, group in lines:
         least = floors(group).groupby(group["at"]).agg(lambda proved: proved.min(skipna=False))
-        for at, value in least.items():
-            if value >= 1:
-                colors.setdefault(at, {}).setdefault(value, color)
-    shared = all(len(values) == 1 for values in colors.values())
-    for at, values in colors.items():
-        for value, color in values.items():
-            dash = plots.floor(axes, at, value, plots.GREY if shared else color)
+        for mark in least[least >= 1].items():
+            colors.setdefault(mark, color)
+    shared = len({at for at, _ in colors}) == len(colors)
+    look: dict[str, Any] = {"marker": "_", "markersize": 13, "markeredgewidth": 1.6, "zorder": 1.5}
+    for (at, value), color in colors.items():
+        dash = plots.bound(axes, at, value, plots.GREY if shared else color, **look)
     if colors:
-        axes.legend([dash], ["proved lower bound"], labelcolor="linecolor" if shared else None)
+        axes.legend([dash], ["proved lower bound"])
 
 
 def floors(rows: pd.DataFrame) -> "pd.Series[float]":
     """Return the strongest lower bound on queries that is proved of each row's game, nan where it holds none."""
     proved = pd.Series(float("nan"), rows.index)
-    for name in FLOORS if "strategy" in rows else ():
-        if name in rows:
+    for name in FLOORS:
+        if {name, "strategy"} <= {*rows}:
             numbers = pd.to_numeric(rows[name], "coerce").astype(float)
             proved = proved.fillna(numbers.where(rows["strategy"].notna()))
     return proved

@@ -43,24 +43,18 @@ def panels(rows: int = 1, columns: int = 1, height: float = 2.6, **options: Any)
 
 
 def bound(
-    axes: "Axes", x: float, y: float, color: Any, side: Literal["above", "below"] = "above", **options: Any
-) -> None:
-    """Draw a value that is only known to lie above or below y: a hollow triangle and an arrow to that side."""
+    axes: "Axes", x: Any, y: float, color: Any, side: Literal["above", "below"] = "above", **options: Any
+) -> "Line2D":
+    """Draw a value that is only known to lie above or below y: a hollow triangle and an arrow to that side.
+
+    `options` are those of `Axes.plot`, such as another marker. Returns the mark.
+    """
     marker, length = ("^", 13) if side == "above" else ("v", -13)
-    axes.plot([x], [y], marker, color=color, markerfacecolor="white", zorder=3, **options)
-    _arrow(axes, x, y, length, color)
-
-
-def floor(axes: "Axes", x: Any, y: float, color: Any) -> "Line2D":
-    """Draw a proved lower bound, a dash that an arrow leaves upwards; return the dash."""
-    (dash,) = axes.plot([x], [y], "_", color=color, markersize=13, markeredgewidth=1.6, zorder=1.5)
-    _arrow(axes, x, y, 10, color)
-    return dash
-
-
-def _arrow(axes: "Axes", x: Any, y: float, length: float, color: Any) -> None:
+    look = {"marker": marker, "linestyle": "none", "markerfacecolor": "white", "zorder": 3, **options}
+    (mark,) = axes.plot([x], [y], color=color, **look)
     arrow = {"arrowstyle": "<-", "color": color, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 3}
     axes.annotate("", (x, y), (0, length), textcoords="offset points", arrowprops=arrow)
+    return mark
 
 
 def label_ends(axes: "Axes", labels: "Sequence[tuple[Line2D, str]]", apart: float = APART) -> None:
