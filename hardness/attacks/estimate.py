@@ -80,8 +80,7 @@ class Estimates:
         shown = {}
         for each in self.attacks:
             unit = "queries" if each.name == "sq bound" else "operations"
-            price = f"{each.power(each.log2_time)} {unit}"
-            shown[each.name] = each.status if each.log2_time is None else price
+            shown[each.name] = f"{each.power(each.log2_time)} {unit}" if each.status == "ok" else each.status
         return table(f"Attacks on {self.parameters['family']}", shown)
 
 

@@ -95,8 +95,7 @@ def emit_checks(as_json: bool, checks: Iterable[Any], **more: Any) -> None:
     """Print checks, each with `name`, `ok` and `detail`. Exit with code 1 if one failed."""
     listed = [check._asdict() for check in checks]
     passed = all(check["ok"] for check in listed)
-    told = [(each["ok"], each["name"] + (each["detail"] and f": {each['detail']}")) for each in listed]
-    lines = [f"{'ok' if ok else 'NO':3} {text}" for ok, text in told]
+    lines = [f"{'ok' if c['ok'] else 'NO':3} {c['name']}: {c['detail']}".rstrip(": ") for c in listed]
     emit(as_json, {"ok": passed, **more, "checks": listed}, [*lines, "ok" if passed else "NOT ok"])
     if not passed:
         raise typer.Exit(1)

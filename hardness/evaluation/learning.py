@@ -64,10 +64,7 @@ class Trial(dict[str, Any]):
     def _repr_html_(self) -> str:
         names = ("status", "reason", "criterion", *SCORES, "exact", "certified", "train_examples", "seconds")
         shown = {name: self.get(name) for name in names}
-        shown |= {
-            each["name"]: ": ".join(filter(None, (each["verdict"], each["reason"])))
-            for each in self.last_phases
-        }
+        shown |= {p["name"]: f"{p['verdict']}: {p['reason']}".rstrip(": ") for p in self.last_phases}
         if heads := self.get("heads"):
             shown["heads recovered"] = f"{heads['recovered']} of {len(heads['order'])}"
         return table(f"Trial of {self.get('learner')}", shown)
