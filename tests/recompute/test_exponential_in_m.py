@@ -126,7 +126,7 @@ def test_the_errors_of_the_first_two_laws() -> None:
         np.log(m**3 * (d - 1)),
         {},
     )
-    for name, second in {"a m³ n + b N/(M p), p of the lottery": N / M / p, "a m³ n + b N/M": N / M}.items():
+    for name, second in {"a m³ n + b N/(M p)": N / M / p, "a m³ n + b N/M": N / M}.items():
 
         def wrong(v, some, second=np.log(second)):
             return (np.logaddexp(v[0] + first, v[1] + second) + v[2] * (m % 2 == 0) - y)[some]

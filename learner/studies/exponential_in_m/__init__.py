@@ -314,7 +314,8 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
     # Where the lottery is the larger part of the pilot's law
     work = hard.query("not bound and 16 * N / width > 110 * N**0.5")
     by_width = [on_line(work, HARD, width, line) for line in RAYS for width in WIDTHS]
-    slower = [slope(part, "log_N")["high"] < 1 for part in by_width if len(part) > 2]
+    growth = [slope(part, "log_N") for part in by_width if len(part) > 2]
+    large = work.query("2 * m < d")
     coins = rows[(rows.series == "coins") & (rows.status != "planned")]
     flipped = cells.query("arm == @HARD").pivot(index=["m", "d", "width"], columns="series", values="median")
     flips = flipped.flips / flipped.default
@@ -327,8 +328,10 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "exponent": {"tuned": exponents(tuned), "default": exponents(hard[2 * hard.m < hard.d])},
         "law": {"name": law.law[0], "error": law["factor of error"][0], "second": law.law[1]},
         "work": spread(work),
-        "sparse": spread(work.query("2 * m < d")),
-        "slower": {"rays": sum(slower), "of": len(slower)},
+        "sparse": spread(large),
+        "mean": {width: spread(part)["mean"] for width, part in large.groupby("width")},
+        "slower": {"rays": sum(line["high"] < 1 for line in growth), "of": len(growth)},
+        "faster": sum(line["low"] > 1 for line in growth),
         "hazard": {"all": agreement(tickets), "small": agreement(tickets.query("m <= 7"))},
         "coins": {"runs": len(coins), "solved": int((coins.status == "solved").sum())},
         "flips": {"least": flips.min(), "most": flips.max()},
@@ -356,7 +359,7 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "DataFrame":
-    """Return a line per line of cells and width: the factor a head of the arms, with intervals."""
+    """Return a line per line of cells and width: the factor a head of N and of the arms, with intervals."""
     import pandas as pd
 
     table = []
@@ -364,7 +367,9 @@ def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "D
         fitted = {arm: factor(cells, arm, width, line) for arm in arms}
         written = "{value:.2f} ({low:.2f}–{high:.2f})"
         texts = {arm: written.format(**at) if at else "–" for arm, at in fitted.items()}
-        table.append({"d": line, "width": width, **texts})
+        sets = on_line(cells, HARD, width, line).query("m >= 3")
+        growth = exp(np.polyfit(sets.m, sets.log_N, 1)[0])
+        table.append({"d": line, "M": width, "N": growth, **texts})
     return pd.DataFrame(table)
 
 
@@ -380,24 +385,25 @@ def figures(rows: "DataFrame") -> dict[str, "Figure"]:
     """Return examples against m along d = 3m, 4m and 8m, beside controls and the search of all sets."""
     best, search = cheaper(medians(rows)), searched(rows)
     figure, axes = plots.panels(1, len(RAYS), height=4.4, sharey=True)
-    grey = ((TENT, "s--", "tent"), (MILD, "D--", "random"), (STEEP, "v--", "steep"))
+    grey = ((TENT, "s--", "tent"), (MILD, "D--", "random"), (STEEP, "v--", "steep random"))
     curves: list[tuple[str, int, str, str | None, str]]
     curves = [(HARD, width, "o-", None, f"{width} heads") for width in WIDTHS]
     curves += [(arm, 64, style, "0.45", label) for arm, style, label in grey]
     for axis, line in zip(axes, RAYS, strict=True):
-        ends = []
         for arm, width, style, color, label in curves:
             part = on_line(best, arm, width, line)
-            (drawn,) = axis.plot(part.m, part["median"], style, color=color, markersize=3.5)
-            ends.append((drawn, label))
+            (drawn,) = axis.plot(part.m, part["median"], style, color=color, markersize=3.5, label=label)
             for _, cell in part[part.bound].iterrows():
                 plots.bound(axis, cell.m, cell["median"], drawn.get_color())
         sets, part = on_line(best, HARD, 256, line), search.query(LINES[line])
-        ends += [(axis.plot(sets.m, sets.N, ":", color="0.2", marker="")[0], "N")]
+        ends = [(axis.plot(sets.m, sets.N, ":", color="0.2", marker="")[0], "N")]
         ends += [(axis.plot(part.m, part.examples, "x-", color="0.2")[0], "all sets tried")]
         axis.set(title=f"d = {line}", xlabel="m", yscale="log", xticks=range(2, sets.m.max() + 1, 2))
         axis.set_xlim(1.6, sets.m.max() * 1.2)
         plots.label_ends(axis, ends)
+    drawn, labels = axes[0].get_legend_handles_labels()
+    axes[0].legend(drawn[: len(WIDTHS)], labels[: len(WIDTHS)], loc="upper left", fontsize="small")
+    axes[2].legend(drawn[len(WIDTHS) :], labels[len(WIDTHS) :], loc="upper left", fontsize="small")
     axes[0].set_ylabel("examples until learned")
     return {"costs": figure}
 

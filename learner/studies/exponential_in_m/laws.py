@@ -1,4 +1,4 @@
-"""Twelve laws for the examples that a hidden set costs, fitted on small classes and asked about large ones.
+"""Twelve laws for the examples that a hidden set costs, fitted on small classes and tested on large ones.
 
 All are fitted by least squares of logarithms, with a level of its own for even m.
 """
@@ -56,7 +56,7 @@ LAWS = {
     "a m³ n + b N/M": Law(("m**3 * n", "N / M")),
     "a √N + b N/M": Law(("N**0.5", "N / M")),
     "a m³ n + b N/(M d)": Law(("m**3 * n", "N / M / d")),
-    "a m³ n + b N/(M p), p of the lottery": Law(("m**3 * n", "N / M / p")),
+    "a m³ n + b N/(M p)": Law(("m**3 * n", "N / M / p")),
     "c N/M": Law(("N / M",)),
     "c N/(M d)": Law(("N / M / d",)),
     "c N": Law(("N",)),
