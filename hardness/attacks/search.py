@@ -61,7 +61,7 @@ def _label_words(rows: Equations) -> Words:
 
 def _xor(words: Words, sets: NDArray[np.int16]) -> Words:
     """Return the sum mod 2 of the words of each set, (count,)."""
-    return np.asarray(np.bitwise_xor.reduce(words[sets], axis=1))
+    return np.asarray(np.bitwise_xor.reduce(words[sets.T], axis=0))
 
 
 def _meeting(
@@ -69,13 +69,13 @@ def _meeting(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the numbers (P,), (P,) of the pairs of halves whose labels on at most 64 rows add up to those shown."""
     words = _label_words(rows)
-    keys = _xor(words, first)
-    order = np.argsort(keys, kind="stable")
-    wanted = _xor(words, second) ^ words[-1]
-    low, high = (np.searchsorted(keys, wanted, side, sorter=order) for side in ("left", "right"))
-    j = np.repeat(np.arange(len(second)), high - low)
-    within = np.arange(len(j)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
-    return np.asarray(order[low[j] + within]), j
+    keys, wanted = _xor(words, first), _xor(words, second) ^ words[-1]
+    i, j = np.argsort(keys), np.argsort(wanted)  # what is looked for in order is found near what came before
+    keys, wanted = keys[i], wanted[j]
+    low, high = (np.searchsorted(keys, wanted, side) for side in ("left", "right"))
+    pairs = high - low
+    within = np.arange(pairs.sum()) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    return np.asarray(i[np.repeat(low, pairs) + within]), np.repeat(j, pairs)
 
 
 def _first_right(
