@@ -44,7 +44,7 @@ def breaking(knob: str, method: str) -> list[float]:
 
 
 def words(value: float) -> str:
-    return "none" if value == math.inf else f"{value:g}"
+    return "never" if value == math.inf else f"{value:g}"
 
 
 def enough(heads: int) -> list[float]:
@@ -65,7 +65,7 @@ def test_where_each_knob_breaks_each_method() -> None:
         for cell, method in zip(cells, METHODS, strict=True):
             first = breaking(knob, method)
             middle, ends = words(first[LAYERS // 2]), (words(first[0]), words(first[-1]))
-            assert cell == (middle if ends[0] == ends[1] else f"{middle} [{ends[0]}, {ends[1]}]")
+            assert cell == (middle if ends[0] == ends[1] else f"{middle} ({ends[0]} to {ends[1]})")
 
 
 def a_parameter(least: list[float], heads: int) -> tuple[float, float, float]:

@@ -194,9 +194,9 @@ def breaking(rows: "DataFrame", knob: str, method: str) -> list[float]:
 def span_of(first: list[float]) -> str:
     """Return the median over layers and, in brackets, the mildest and the strongest value."""
     middle, low, high = (
-        "none" if value == inf else f"{value:g}" for value in (first[len(first) // 2], first[0], first[-1])
+        "never" if value == inf else f"{value:g}" for value in (first[len(first) // 2], first[0], first[-1])
     )
-    return middle if low == high else f"{middle} [{low}, {high}]"
+    return middle if low == high else f"{middle} ({low} to {high})"
 
 
 def enough(rows: "DataFrame", heads: int) -> list[float]:
@@ -238,6 +238,9 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "sixteen_ratio": round(per_parameter(16, sixteen_needs), 2),
         "spread": broken["scale"],
         "sum": broken["sum_w"],
+        "edge": float(
+            f"{rows[(rows.knob == 'scale') & (rows.scale == KNOBS['scale'][1][0])].phases.median():.1g}"
+        ),
         "breaking": sum(value != inf for value in broken.values()),
         "knobs": len(KNOBS),
         "layers": TURNED_LAYERS,
@@ -260,11 +263,14 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
     by_knob = []
     for knob, (title, values) in KNOBS.items():
-        spans = {title: span_of(breaking(rows, knob, method)) for method, title in METHODS.items()}
+        spans = [span_of(breaking(rows, knob, method)) for method in METHODS]
         missed = rows[(rows.knob == knob) & ~(rows.phases <= LEARNED)].broken
         first = "" if missed.empty else str(missed.mode()[0])
-        line = {"condition": title, "tried": f"{values[0]:g} to {values[-1]:g}"}
-        by_knob.append({**line, "phases 1 to 6": spans.pop("phases 1 to 6"), "first": first, **spans})
+        line = {"condition": title, "tried": f"{values[0]:g} to {values[-1]:g}", "phases: outputs": spans[0]}
+        heads = {
+            f"{title}: heads": span for title, span in zip([*METHODS.values()][1:], spans[1:], strict=True)
+        }
+        by_knob.append({**line, "fails first": first, **heads})
     return {"by_knob": pd.DataFrame(by_knob)}
 
 
@@ -282,11 +288,11 @@ def parameters_figure(rows: "DataFrame") -> "Figure":
     axes.vlines(heads, low, high, color=line.get_color(), linewidth=1.5)
     least = [per_parameter(m, counting_floor(m, 2, DIM)) for m in heads]
     (floor,) = axes.plot(heads, least, "--", color="0.4", marker="")
-    axes.set(xscale="log", yscale="log", xlabel="heads", ylabel="numbers a parameter")
+    axes.set(xscale="log", yscale="log", xlabel="heads", ylabel="numbers for each parameter")
     axes.set_xticks(heads, [str(m) for m in heads])
     axes.set_yticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
     axes.minorticks_off()
-    plots.label_ends(axes, [(line, "local search"), (floor, "unknowns")])
+    plots.label_ends(axes, [(line, "local search"), (floor, "at least")])
     return figure
 
 
@@ -301,7 +307,7 @@ def knobs_figure(rows: "DataFrame") -> "Figure":
         axis.axhline(LEARNED, color="0.6", linewidth=0.8)
         axis.set_xticks(places, [f"{value:g}" for value in values])
         axis.set(title=title, yscale="log")
-    axes[0, 0].legend(fontsize="small")
+    axes[2, 0].legend(fontsize="small", loc=(0.03, 0.45))
     return figure
 
 

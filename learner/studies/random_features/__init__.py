@@ -166,6 +166,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
         "enough": enough,
         "won": sum(gap(table, name, enough, (RIVAL, MOST)).side(0.0) == -1 for name in TARGETS),
         "targets": len(TARGETS),
+        "mute": sum(error_of(table, name, RIVAL).value >= 1 for name in TARGETS),
         "f2": {title: round(error_of(table, "f2", model).value, 3) for title, model in both.items()},
         "beaten": beaten,
         "biased": {"better": biased.count(-1), "worse": biased.count(1)},
@@ -203,7 +204,7 @@ def figures(rows: "DataFrame") -> dict[str, "Figure"]:
     figure, axes = plots.panels(1, 2, height=3.2)
     for axis, name in zip(axes, ("f2", "g11"), strict=True):
         ends = []
-        for model, label in ((PLAIN, "attention"), (BIASED, "biased"), (RIVAL, "network")):
+        for model, label in ((PLAIN, "attention"), (BIASED, "attention, biased"), (RIVAL, "network")):
             means = [error_of(table, name, model, n) for n in COUNTS]
             (line,) = axis.plot(COUNTS, [at.value for at in means])
             low, high = zip(*((at.low, at.high) for at in means), strict=True)
