@@ -20,6 +20,7 @@ from benchmarks.harness import ONE_THREAD, Row, read_rows, write_rows
 HERE = Path(__file__).parent
 REPORT = HERE.parent / "reports" / "benchmarks"
 TOPICS = ("labels", "dense", "students", "gf2", "walsh", "commands")
+CLOSE = 1.08  # a race that is won by less is called close
 QUIET = 0.5  # processes beside this one up to which a machine counts as idle
 
 
@@ -109,11 +110,14 @@ def fastest(rows: list[Row]) -> list[Row]:
 
 def numbers(rows: list[Row], machine: dict[str, str]) -> dict[str, Any]:
     """Return every number that the sentences of the page print."""
-    verdicts = [row.verdict for row in fastest(rows)]
+    best = fastest(rows)
+    verdicts = [row.verdict for row in best]
     loads = [row.load for row in rows]
     return {
         "cases": len(verdicts),
         **{name: verdicts.count(name) for name in ("ahead", "level", "behind")},
+        "close": sum(row.verdict == "ahead" and (row.ratio or 0) < CLOSE for row in best),
+        "percent": round(100 * (CLOSE - 1)),
         "load": {
             "least": min(loads),
             "most": max(loads),
@@ -131,25 +135,25 @@ def publish(rows: list[Row], machine: dict[str, str], folder: Path) -> None:
     from hardness.io.schemas import SUMMARY_VERSION
     from hardness.report.article import fill
 
-    best = fastest(rows)
     lines = [
         {
             "topic": row.topic,
             "case": row.case,
             "ours": f"{duration(row.ours)} / {row.unit}",
-            "peer": f"{row.peer} ({row.version})" if row.peer else "",
+            "fastest peer": f"{row.peer} ({row.version})" if row.peer else "",
             "theirs": "" if row.theirs is None else duration(row.theirs),
-            "theirs / ours": ""
-            if row.ratio is None
-            else f"**{spread(row)}**"
-            if row in best
-            else spread(row),
+            "theirs / ours": "" if row.ratio is None else spread(row),
         }
         for row in rows
     ]
+    best = fastest(rows)
+    tables = {
+        "races": pd.DataFrame([line for line, row in zip(lines, rows, strict=True) if row in best]),
+        "all": pd.DataFrame(lines).rename(columns={"fastest peer": "peer"}),
+    }
     counted = numbers(rows, machine)
     page = HERE / "page.md"
-    text = fill(page.read_text(encoding="utf-8"), counted, {"races": pd.DataFrame(lines)}, page.name)
+    text = fill(page.read_text(encoding="utf-8"), counted, tables, page.name)
     summary = {
         "study": "benchmarks",
         "role": "speed",

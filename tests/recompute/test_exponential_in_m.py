@@ -152,6 +152,21 @@ def test_heads_times_examples_over_n(name: str) -> None:
     assert (printed["near"], printed["of"]) == (sum(mean / 3 < x < 3 * mean for x in shares), len(shares))
 
 
+def test_heads_times_examples_by_width_and_their_growth_along_lines() -> None:
+    """Where 16 N/M exceeds 110 √N: none of seven growths is shown to be slower than that of N."""
+    work = {cell: (comb(cell[1] - 1, cell[0]), cost) for cell, cost in DEFAULT.items()}
+    work = {cell: (N, cost) for cell, (N, cost) in work.items() if 16 * N / cell[2] > 110 * sqrt(N)}
+    ends = []
+    for width in (16, 64, 256):
+        shares = [log(width * cost / N) for (m, d, M), (N, cost) in work.items() if M == width and 2 * m < d]
+        assert NUMBERS["mean"][str(width)] == pytest.approx(exp(np.mean(shares)), rel=6e-3)
+        for c in (3, 4, 8):
+            line = np.log([at for (m, d, M), at in work.items() if M == width and d == c * m])
+            ends += [slope(*line.T)[1:]] if len(line) > 2 else []
+    assert NUMBERS["slower"] == {"of": len(ends), "rays": sum(high < 1 for _, high in ends)}
+    assert NUMBERS["faster"] == sum(low > 1 for low, _ in ends)
+
+
 def test_records_are_the_cheapest_medians() -> None:
     """Of every named hidden set by examples, and by heads x examples."""
     medians = [*DEFAULT.items(), *known("tuned").items()]

@@ -49,6 +49,7 @@ def test_the_table_of_targets_and_who_beats_every_linear_function() -> None:
         attention, network = (interval(errors(name, model, 4096)) for model in (ATTENTION, NETWORK))
         assert line[2:4] == ["{:.3g} [{:.3g}, {:.3g}]".format(*each) for each in (attention, network)]
         assert line[5] == (f"{enough(name):,}" if network[0] < 1 else "–")
+    assert summary("random-features")["numbers"]["mute"] == sum(line[5] == "–" for line in lines)
     for title, model in (("attention", ATTENTION), ("network", NETWORK), ("biased", BIASED)):
         highs = [interval(errors(name, model, 4096))[2] for name in TARGETS]
         beaten = sum(high < float(line[4]) for high, line in zip(highs, lines, strict=True))
