@@ -158,10 +158,10 @@ def test_heads_times_examples_by_width_and_their_growth_along_lines() -> None:
     work = {cell: (N, cost) for cell, (N, cost) in work.items() if 16 * N / cell[2] > 110 * sqrt(N)}
     ends = []
     for width in (16, 64, 256):
-        shares = [log(width * cost / N) for (m, d, M), (N, cost) in work.items() if M == width and 2 * m < d]
+        shares = [log(width * cost / N) for (m, d, M), (N, cost) in work.items() if width == M and 2 * m < d]
         assert NUMBERS["mean"][str(width)] == pytest.approx(exp(np.mean(shares)), rel=6e-3)
         for c in (3, 4, 8):
-            line = np.log([at for (m, d, M), at in work.items() if M == width and d == c * m])
+            line = np.log([at for (m, d, M), at in work.items() if width == M and d == c * m])
             ends += [slope(*line.T)[1:]] if len(line) > 2 else []
     assert NUMBERS["slower"] == {"of": len(ends), "rays": sum(high < 1 for _, high in ends)}
     assert NUMBERS["faster"] == sum(low > 1 for low, _ in ends)
