@@ -102,7 +102,7 @@ def _lines(trial: Any) -> Iterator[str]:
         yield f"{phase['name']:22} {phase['verdict']:8} {outcome}"
     if heads := trial.get("heads"):
         yield f"heads recovered {heads['recovered']} of {len(heads['order'])}"
-        yield f"certified {trial.certified}, by the error of the layer on unseen examples and not by the verdicts above"
+        yield f"certified {trial.certified}: whether the phases' own layer errs by at most .1 on examples that none saw"
     if failed := trial.get("condition"):
         value = bounded(failed["value"], failed["needs"] == "at most", digits=6)
         yield f"condition {failed['name']}: {value}, the phases need {failed['needs']} {failed['threshold']:g}"

@@ -27,7 +27,7 @@ DryRun = Annotated[bool, option("Say what would run, and run nothing.", "--dry-r
 Quick = Annotated[bool, option("A smaller grid.", "--quick")]
 Family = Annotated[list[str] | None, option("Only this family; may be repeated.")]
 Added = Annotated[list[str] | None, option("One more on the grid, module:Name too; may be repeated.")]
-MOVED = "ask with `hardness ray C --heads 2,3,4`, or with `hardness board --suite TIER --learner NAME`"
+MOVED = "ask with `hardness sweep GRID`, `hardness ray C --heads 2,3,4` or `hardness board --suite TIER --learner NAME`"
 
 app = group("Grids of trials that resume, and what shows their rows.", "study run exponential-in-m --quick")
 
@@ -85,7 +85,7 @@ def run(
     from hardness.studies import catalog
 
     study = catalog.get(name)
-    if moved or (study.within and (learner or attack)):
+    if moved or name in catalog.UNLISTED or (study.within and (learner or attack)):
         raise InputError(f"this is a command of its own: {MOVED}")
     if plan is not None:
         if study.plan is None or quick or learner or attack or strategy or family or only:

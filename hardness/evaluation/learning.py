@@ -52,13 +52,16 @@ class Trial(dict[str, Any]):
         """Return the curve of the labels' variance that is explained, against examples; one point of `fit` alone."""
         import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
 
-        curve = self.get("curve") or [(self["train_examples"], self["explained"])]
+        examples, explained = np.array(self.get("curve") or [(self["train_examples"], self["explained"])]).T
+        bottom = -0.1
         figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
         plt.close(figure)  # a notebook shows what is returned, and nothing besides
-        axes.plot(*zip(*curve, strict=True), marker=".")
+        axes.plot(examples, np.maximum(explained, bottom), marker=".")
+        below = explained < bottom
+        axes.plot(examples[below], np.full(below.sum(), bottom), "C0v", clip_on=False)  # far below the axes
         axes.axhline(EXPLAINED.threshold, color="dimgray", linestyle="--", linewidth=1)
-        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(-0.1, 1.05))
-        axes.set_title(f"{self['learner']}: {self['status']}")
+        axes.set(xscale="log", xlabel="examples", ylabel="variance explained", ylim=(bottom, 1.05))
+        axes.set_title(f"{self['learner']}: {self['status']}, {explained[-1]:.3g} explained")
         return figure
 
     def _repr_html_(self) -> str:

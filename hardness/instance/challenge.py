@@ -83,7 +83,7 @@ def publish(
             "count": count,
             "public": public,
             "answers": {
-                "secret": '{"support": [..]} or {"w": [..]}',
+                "secret": " or ".join(f'{{"{name}": [..]}}' for name in answer),
                 "predictions": f'{{"predictions": [..]}}: row 0, column 0 on the {len(X)} inputs of heldout.npz',
             },
             "sha256": {name: digest_of(folder / name) for name in FILES},

@@ -48,7 +48,7 @@ def get(name: str) -> "Study":
 
     offered = _offered() | UNLISTED
     if name not in offered and ":" not in name:
-        raise unknown("study", name, offered)
+        raise unknown("study", name, _offered())
     study = offered[name] if name in offered else registry.get("studies", name)
     study = resolve_name(study) if isinstance(study, str) else study
     if not isinstance(study, Study):

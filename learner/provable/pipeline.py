@@ -331,7 +331,7 @@ class Provable(Learner):
             layer, phases = polish(*walk.sample, layer, heads, test, rng)
             walk.phases += phases
             errors = {phase.name: phase.diagnostics["relative_error"] for phase in phases}
-            verdicts["random_start_error"] = errors["random-start control"]
+            verdicts["random_start_error"] = errors[phases[-1].name]
             verdicts["polished_error"] = errors.get("polish", verdicts["random_start_error"])
         if layer is not None and (ball := certificate.ball(*walk.sample, layer)):
             verdicts["certified_radius"] = ball.inner

@@ -50,7 +50,7 @@ def polish(
     start = random_theta(rng, heads, d)
     if layer is None:
         for _ in range(STARTS):
-            ending, phase = search(X, Y, start, test, "random-start control")
+            ending, phase = search(X, Y, start, test, "local search")
             if phase.verdict == "ok":
                 break
             start = random_theta(rng, heads, d)

@@ -40,7 +40,7 @@ def test_provable_refuses_a_hard_instance(hard):
     report = answer(f"learn provable {hard} --count 2000 --seed 0")
     assert set(report) >= FIELDS | VERDICTS
     assert (report["refused_by"], report["certified"], report["certified_error"]) == ("crude", False, None)
-    assert [phase["name"] for phase in report["phases"]] == ["crude", "every head", "random-start control"]
+    assert [phase["name"] for phase in report["phases"]] == ["crude", "every head", "local search"]
     assert report["condition"]["name"] == "sum of w"
     assert report["condition"]["value"] < 1e-6 < report["condition"]["threshold"]
 
