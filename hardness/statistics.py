@@ -63,10 +63,15 @@ class Median:
     solved: int
     bound: bool
 
+    @property
+    def known(self) -> bool:
+        """Whether it says anything: that a cost is at least 0 does not."""
+        return not self.bound or self.value > 0
+
     def __str__(self) -> str:
         four_digits = float(f"{self.value:.4g}")
         shown = f"{four_digits:,.0f}" if four_digits >= 1000 else f"{four_digits:g}"
-        return f"≥ {shown}" if self.bound else shown
+        return "—" if not self.known else f"≥ {shown}" if self.bound else shown
 
 
 def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:

@@ -36,12 +36,15 @@ def write(form: str, examples: Examples, public: Public, out: Path) -> str:
                 np.save(file, array, allow_pickle=False)
         m, n = lwe.A.shape
         header = {"n": n, "m": m, "q": lwe.q, "secret": lwe.secret, "error": lwe.error, "noise": lwe.noise}
-        write_text(out / "lwe.json", json.dumps(header | {"weight": None}, indent=1) + "\n")
+        header |= {"weight": None, "secret_of_most": lwe.most}
+        write_text(out / "lwe.json", json.dumps(header, indent=1) + "\n")
         return "LWE in normal form; its secret is rounding errors and not w, which follows from it"
     write_text(out, lwe.challenge() if form == "lwe-challenge" else lwe.estimator() + "\n")
     if form == "lwe-challenge":
-        return "LWE in normal form as the text of the LWE challenges; errors are uniform there, not Gaussian"
-    return "one line for the lattice estimator; it prices attacks on uniform A and knows no label noise but Gaussian"
+        return (
+            "LWE in normal form as the text of the LWE challenges; errors of rounding, which are not Gaussian"
+        )
+    return "one line for the lattice estimator, with errors of most examples; it prices attacks on uniform A"
 
 
 def xor_dimacs(examples: Examples, public: Public) -> str:
@@ -99,7 +102,8 @@ def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
 @dataclass(frozen=True)
 class LWE:
     """Samples b = A s + e mod q: A (m, n), entries of e from `error[0]` to `error[1]` plus a Gaussian of standard
-    deviation `noise`, entries of s from `secret[0]` to `secret[1]`.
+    deviation `noise`, entries of s from `secret[0]` to `secret[1]`. Levels have ⌊q/p⌋ or ⌈q/p⌉ residues: those that
+    most examples have give s entries from `most[0]` to `most[1]`, each as likely. `sd` is the standard deviation of e.
     """
 
     A: Integers
@@ -107,18 +111,15 @@ class LWE:
     q: int
     secret: tuple[int, int]
     error: tuple[int, int]
-    noise: float = 0.0
-
-    @property
-    def sd(self) -> float:
-        """Return the standard deviation of an error."""
-        return sqrt(((self.error[1] - self.error[0] + 1) ** 2 - 1) / 12 + self.noise**2)
+    most: tuple[int, int]
+    sd: float
+    noise: float
 
     def estimator(self) -> str:
-        """Return the line that describes it, in normal form, to the lattice estimator."""
-        m, n = self.A.shape
-        spread, error = (f"ND.Uniform({low}, {high})" for low, high in (self.secret, self.error))
-        if self.noise:
+        """Return its line for the lattice estimator: what most examples have, or a Gaussian of its variance."""
+        (m, n), (low, high) = self.A.shape, self.most
+        spread, error = f"ND.Uniform({low}, {high})", f"ND.Uniform({-high}, {-low})"
+        if self.noise or (self.sd and low == high):
             spread = error = f"ND.DiscreteGaussian({self.sd:.4g})"
         return f"LWE.Parameters(n={n}, q={self.q}, Xs={spread}, Xe={error}, m={m}, tag='rounding in normal form')"
 
@@ -152,7 +153,9 @@ def normal_form(examples: Examples, public: Public) -> LWE:
     rest = np.setdiff1d(np.arange(len(U)), first)
     A = equations.a[rest].astype(np.int64) @ system[:, n:] % q
     centre, width = preimages(q, equations.p)
-    y = np.floor(centre[equations.level]).astype(np.int64)
-    low, high = -((int(width.max()) - 1) // 2), int(width.max()) // 2
-    noise = equations.noise * q / equations.p
-    return LWE(A, (y[rest] - A @ y[first]) % q, q, (low, high), (-high, -low), noise)
+    shown = np.floor(centre).astype(np.int64)
+    y, off = shown[equations.level], np.arange(q) - shown.repeat(width)  # off: of each residue, as likely
+    low, high, usual = int(off.min()), int(off.max()), int(np.median(width.repeat(width)))
+    most, noise = (-((usual - 1) // 2), usual // 2), equations.noise * q / equations.p
+    sd = sqrt(off.var() + noise**2)
+    return LWE(A, (y[rest] - A @ y[first]) % q, q, (low, high), (-high, -low), most, sd, noise)

@@ -65,14 +65,20 @@ def chart(
     `rows` are those of `hardness.rows`; those without a value in one of the columns are left out. A bar is an interval
     of order statistics that holds the median with a probability of at least .95; of fewer than six runs it goes from
     the smallest to the largest. A hollow triangle with an arrow is a median that is only known to be larger, because a
-    budget or a time limit ended this many runs. For `cost` and `ratio` only runs count that solved or were ended so.
+    budget or a time limit ended this many runs. For `cost` and `ratio` only runs count that solved or were ended so,
+    and a median is left out that is only known to be at least 0.
     A dash with an arrow on it is a proved lower bound on the cost, of games whose rows hold one: `exact_floor`, else
     `bound`. It has the colour of its line where lines differ in it. `log` names the axes that have a logarithmic scale.
 
     Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms of negative numbers.
     """
     check_columns(rows, x, y, *by)
-    kept = _counted(rows, x, y, by)
+    kept = counted(rows, x, y, by)
+    if kept.empty:
+        others = ", ".join((x, *by))
+        raise InputError(
+            f"no row has a number in {y} (a bound of 0 is none) and values in {others}; choose others"
+        )
     numeric = is_numeric(kept[x])
     kept["at"] = kept[x].astype(float) if numeric else kept[x].map(printed)
     scales: dict[str, dict[str, Any]] = {}
@@ -82,7 +88,7 @@ def chart(
         column = kept["at" if axis == "x" else y]
         if not (is_numeric(column) and column.min() >= 0 and column.max() > 0):
             raise InputError(f"column {x if axis == 'x' else y} has no logarithms; leave {axis} out of --log")
-        # A zero, as of a learner that has no step within its budget, stands below all other values.
+        # A zero stands below all other values.
         least = 10 ** floor(log10(column[column > 0].min()))
         zero = {"value": "symlog", "linthresh": least, "linscale": 0.4}
         scales[axis] = zero if column.min() == 0 else {"value": "log"}
@@ -122,16 +128,14 @@ def chart(
     return figure
 
 
-def _counted(rows: pd.DataFrame, x: str, y: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return the rows that have a value in every column, with y as floats."""
+def counted(rows: pd.DataFrame, x: str, y: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return the rows that have a value in every column, with y as floats, at points whose median is known."""
     numbers = pd.to_numeric(rows[y].map(lambda value: None if isinstance(value, list) else value), "coerce")
     rows = rows.assign(**{y: numbers.astype(float)})
     rows = rows[rows["status"].isin(["solved", *CENSORED])] if y in PRICED else rows.assign(censored=False)
     kept = rows.dropna(subset=[x, y, *by])
-    if kept.empty:
-        others = ", ".join((x, *by))
-        raise InputError(f"no row has a number in {y} and values in {others}; choose other columns or rows")
-    return kept
+    points = kept.groupby([kept[name].map(printed) for name in (x, *by)])
+    return points.filter(lambda cell: median(cell[y], cell["censored"]).known)
 
 
 def _label(group: pd.DataFrame, by: Sequence[str]) -> str:

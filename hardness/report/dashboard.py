@@ -50,6 +50,7 @@ def write(study: Study, table: Table, folder: Path) -> str:
     sections = [
         f"<section><h2>{title}</h2>\n<div tabindex='0'>{body}</div></section>"
         for title, body in parts.items()
+        if body  # there is no figure where no median is known
     ]
     about = ", ".join(f"{name} {value}" for name, value in sorted(table.about.items()))
     name, question, about = map(escape, (study.name, study.question, about))
@@ -85,7 +86,8 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
         counted = _priced(cell)
         if len(counted):
             middle = median(counted["cost"].astype(float), counted["censored"].astype(bool))
-            ends = {"smallest": middle.low, "largest": middle.high}
+            low, high = (middle.low, middle.high) if middle.known else ("", "")
+            ends = {"smallest": low, "largest": high}
             counts = {"runs": len(cell), **{name: sum(cell["status"] == name) for name in statuses}}
             lines.append({**dict(zip(names, key, strict=True)), "median": middle, **ends, **counts})
     return pd.DataFrame(lines)
@@ -110,14 +112,14 @@ def drawings(rows: pd.DataFrame) -> list[bytes]:
     units[rows.get("kind", units).eq("sweep")] = "examples"
     if "strategy" in rows:
         units[rows["strategy"].notna()] = "queries"
-    return [drawing(part, str(unit)) for unit, part in rows.groupby(units)]
+    return [image for unit, part in rows.groupby(units) if (image := drawing(part, str(unit)))]
 
 
 def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
     """Return an SVG of the median cost against the number that varies most, a line for all else that varies.
 
     What follows from other columns, as a budget from the size, makes no lines. Of too many lines those of the most
-    points are shown, and the title says how many.
+    points are shown, and the title says how many. No bytes where no median is known.
     """
     # Named instances of equal parameters are drawn as one cell.
     names = [name for name in chart.design(rows) if name not in ("digest", "instance")]
@@ -135,6 +137,9 @@ def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
         if chart.is_numeric(rows[name].dropna()):
             lines[name] = (f"{name} " + lines[name]).where(lines[name] != "", "")
     rows = rows.assign(line=[", ".join(filter(None, values)) for values in lines.itertuples(index=False)])
+    rows = chart.counted(rows, across, "cost", ["line"])
+    if rows.empty:
+        return b""
     points = rows.groupby("line")[across].nunique()
     longest = points.nlargest(LINES).index
     scale = ["y"] if rows["cost"].min() >= 0 < rows["cost"].max() else []

@@ -183,7 +183,7 @@ def _measured(rows: Sequence[Row], family: str, what: str, name: str) -> dict[st
         "what": what,
         "name": name.rpartition(":")[2] if name.startswith(PREFIX) else name,
         "layer": FAMILIES[family],
-        "cost": middle and middle.value,
+        "cost": middle.value if middle and middle.known else None,
         "unit": "queries" if what == "strategy" else "examples",
         "tolerance": rows[0].task.solver.get("tolerance"),
     }

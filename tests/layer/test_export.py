@@ -2,7 +2,6 @@
 
 import json
 from itertools import product
-from math import sqrt
 
 import flint
 import numpy as np
@@ -74,11 +73,22 @@ def test_normal_form_is_lwe_on_every_row(q, p, gadget):
     assert lwe.secret == (-lwe.error[1], -lwe.error[0])
     assert error.min() >= lwe.secret[0]
     assert error.max() <= lwe.secret[1]
+    assert np.isin(error, range(lwe.most[0], lwe.most[1] + 1)).mean() > 0.95
+    assert lwe.sd == pytest.approx((np.arange(q) - middle[levels]).std())
     reduced, _ = flint.nmod_mat(16, len(a), a.T.ravel().tolist(), q).rref()
     independent = [next(j for j, x in enumerate(row) if int(x)) for row in reduced.tolist()]  # the first rows
     rest = np.setdiff1d(np.arange(len(a)), independent)
     assert ((lwe.A @ error[independent] - error[rest] - lwe.b) % q == 0).all()
     assert len(np.unique(lwe.A)) > 0.9 * q
+
+
+@pytest.mark.parametrize(("p", "low", "high"), [(48, 0, 1), (50, 0, 1), (40, -1, 1), (90, 0, 0)])
+def test_the_estimator_is_told_the_errors_of_most_examples(p, low, high):
+    instance = Instance.generate(Rounding(9, 97, p), 1)
+    lwe = normal_form(instance.examples(100, 4), instance.public(4))
+    told = f"Uniform({low}, {high}), Xe=ND.Uniform({-high}, {-low})" if high else f"Gaussian({lwe.sd:.4g})"
+    assert told in lwe.estimator()
+    assert not high or 0.48 <= ((high - low + 1) ** 2 - 1) / 12 / lwe.sd**2 <= 4 / 3
 
 
 def test_the_command_writes_every_form_of_lwe(tmp_path):
@@ -97,7 +107,7 @@ def test_the_command_writes_every_form_of_lwe(tmp_path):
     assert (header["m"], header["n"], header["q"]) == (*A.shape, 97)
     lines = (tmp_path / ".npz" / "lwe-challenge").read_text().splitlines()
     assert lines[:3] == [str(header["n"]), str(header["m"]), "97"]
-    assert lines[3] == f"{sqrt((49**2 - 1) / 12) / 97:.6f}"
+    assert lines[3] == f"{np.r_[-24:25, -23:25].std() / 97:.6f}"
     assert [int(x) for x in lines[4][1:-1].split()] == b.tolist()
     assert [[int(x) for x in line.strip("[]").split()] for line in lines[5:]] == A.tolist()
     estimator = (tmp_path / ".npz" / "estimator").read_text()

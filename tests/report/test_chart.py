@@ -51,8 +51,9 @@ def test_medians_are_drawn_and_words_have_no_line():
 
 
 def test_a_median_that_a_budget_cut_is_an_arrow_and_crashes_have_no_cost():
-    rows = frame([row(2, 10.0), row(2, 99.0, "error", run=1), row(3, 40.0, "budget"), row(3, 20.0, run=1)])
-    axes = chart(rows, "heads").axes[0]
+    ended = [row(2, 10.0), row(2, 99.0, "error", run=1), row(3, 40.0, "budget"), row(3, 20.0, run=1)]
+    axes = chart(frame([*ended, row(4, 0.0, "timeout")]), "heads").axes[0]  # the last says nothing
+    assert [*lines(axes.figure)[0].get_xdata()] == [2, 3]
     hollow = [
         line.get_xydata().tolist() for line in axes.get_lines() if line.get_markerfacecolor() == "white"
     ]
@@ -81,7 +82,7 @@ def test_proved_bounds_of_games_are_dashes_and_an_upper_bound_is_none():
 
 
 def test_a_zero_stands_below_a_logarithmic_scale_and_close_places_have_no_ticks_of_their_own():
-    rows = frame([row(2, 0.0, "budget"), row(3, 500.0), row(200, 5000.0), row(201, 6000.0)])
+    rows = frame([row(2, 0.0), row(3, 500.0), row(200, 5000.0), row(201, 6000.0)])
     axes = chart(rows, "heads", log=["y"]).axes[0]
     assert -100 < axes.get_ylim()[0] < 0
     assert axes.get_yscale() == "symlog"
