@@ -77,7 +77,7 @@ def chart(
     if kept.empty:
         others = ", ".join((x, *by))
         raise InputError(
-            f"no row has a number in {y} (a bound of 0 is none) and values in {others}; choose others"
+            f"no row has a number in {y} (bounds of 0 aside) and values in {others}; take others"
         )
     numeric = is_numeric(kept[x])
     kept["at"] = kept[x].astype(float) if numeric else kept[x].map(printed)
