@@ -76,9 +76,7 @@ def chart(
     kept = counted(rows, x, y, by)
     if kept.empty:
         others = ", ".join((x, *by))
-        raise InputError(
-            f"no row has a number in {y} (bounds of 0 aside) and values in {others}; take others"
-        )
+        raise InputError(f"no row has a number in {y} (but bounds of 0) and values in {others}; take others")
     numeric = is_numeric(kept[x])
     kept["at"] = kept[x].astype(float) if numeric else kept[x].map(printed)
     scales: dict[str, dict[str, Any]] = {}
