@@ -22,13 +22,14 @@ Place = tuple[str, str]  # of a value: its part, "" for a column of `COLUMNS`, a
 
 
 def frame(rows: Iterable[Row]) -> pd.DataFrame:
-    """Return a data frame with a line a row, run or not; `attrs["parts"]` says of which of `PARTS` each column is.
+    """Return a data frame with one line per row, whether its trial was run or not.
 
-    The columns of `COLUMNS` come first. Every other value has its bare name (`dim`, `learner`, `samples`), entries of
-    a mapping are joined by a dot (`error.f1`), lists stay lists. Where one name stands in several places, a column of
-    `COLUMNS` has it, then params, then solver, then budget, then detail; the others keep their place before it, in the
-    whole frame: beside a parameter `heads` the solver's is `solver.heads`. Provenance always does. Integers stay
-    integers beside missing values (`Int64`).
+    The columns of `COLUMNS` come first. Every other value is in a column of its bare name (`dim`, `learner`,
+    `samples`); the keys of a nested mapping are joined by a dot (`error.f1`), and a list stays one value. If a name
+    occurs in several parts of a row, the first part in the order `COLUMNS`, params, solver, budget, detail gets the
+    bare name, and the others are prefixed in every row: beside a parameter `heads` the solver's is `solver.heads`.
+    Provenance is always prefixed. Integers beside missing values stay integers (`Int64`). `attrs["parts"]` maps each
+    column to its part, "" for `COLUMNS`.
     """
     lines = [
         {**_places(row), ("", "censored"): row.censored, ("", "tuning"): row.task.tuning} for row in rows
@@ -47,7 +48,7 @@ def frame(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def _places(row: Row) -> dict[Place, Any]:
-    """Return every value of a row by its place."""
+    """Return every value of a row, keyed by (part, name); the part is "" for columns of `COLUMNS`."""
     task, end = row.task, row.outcome
     bare = {
         "identity": task.identity,
@@ -80,18 +81,17 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def rows(folder: str | Path, *, tuning: bool = False) -> pd.DataFrame:
-    """Return the rows of a study or sweep as a data frame (`frame`).
+    """Return the rows of a study or sweep as a data frame, as `frame` describes it.
 
-    `folder` is what `study run --out` or `sweep --out` named, the rows.db in it, or the folder of a committed page,
-    which has a rows.csv in its place. `tuning` adds the runs that chose settings, which are no results. Runs with
-    another status than `solved` that are not `censored` (refused, wrong, error) have no cost of solving. Raises
-    `InputError` where there are no rows.
+    `folder` is what `study run --out` or `sweep --out` named, the rows.db in it, or a folder that holds a rows.csv
+    instead, as committed pages do. `tuning` adds the runs that only chose settings and are no results. Runs that ended
+    as refused, wrong or error have no cost of solving. Raises `InputError` where there are no rows.
     """
     return frame(row for row in read(Path(folder)).rows if tuning or not row.task.tuning)
 
 
 def data_frame(lines: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return lines as a pandas DataFrame in which integers beside missing values stay integers (`Int64`).
+    """Return a DataFrame with one line per mapping; integers beside missing values stay integers (`Int64`).
 
     >>> data_frame([{"s": 4, "q": 2**60 + 1}, {"s": None, "q": 1}])["s"].tolist()
     [4, <NA>]
@@ -106,9 +106,9 @@ def data_frame(lines: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
-    """Write rows to a .csv file, a value a column, names of places joined by dots; return how many rows those are.
+    """Write rows to a .csv file, one column per value and part (`params.dim`); return the number of rows written.
 
-    Equal seeds give equal bytes without timing. Raises `InputError` for another suffix.
+    Without `timing` (times, provenance) equal seeds give equal bytes. Raises `InputError` for another suffix.
     """
     if out.suffix != ".csv":
         raise InputError(f"cannot export to {out.name}: name a .csv file")

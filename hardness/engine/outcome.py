@@ -24,9 +24,9 @@ GONE = ("ProcessExpired", "KilledWorker")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial ended. `cost`: queries or samples spent, solved or not (None: unknown); `detail` is JSON-able.
+    """Hold how a trial ended. `cost` counts the queries or samples spent, solved or not; None means unknown.
 
-    Raises `InputError` for another status, for figures that are not finite, and for what is no JSON.
+    Raises `InputError` for an unknown status, numbers that are not finite, and a `detail` that is not JSON.
     """
 
     status: str
@@ -53,16 +53,16 @@ class Row:
 
     @property
     def censored(self) -> bool:
-        """Whether its cost is only known to be larger."""
+        """Return whether the cost of solving is only known to be larger than the cost stated."""
         return self.outcome is not None and self.outcome.status in CENSORED
 
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one study under one root seed.
+    """Hold the rows of one study under one root seed.
 
-    `about` says which study, seed and grid that is; `commands` are the command lines that made the rows; `commits` is
-    at which states of the code, where the rows do not say it themselves.
+    `about` names the study, the seed and the grid. `commands` are the command lines that made the rows. `commits` are
+    the commits of the code that ran them, where the rows themselves do not state any.
     """
 
     about: Mapping[str, Any]
@@ -77,14 +77,14 @@ class Table:
 
     @property
     def ended(self) -> str:
-        """How many trials ended, by status, in words."""
+        """Return in words how many trials ended, by status."""
         counts = self.counts()
         by_status = ", ".join(f"{count} {status}" for status, count in counts.items()) or "none"
         return f"{sum(counts.values())} of {len(self.rows)} trials ended ({by_status})"
 
 
 def outcome_of(error: BaseException, guard: float) -> Outcome:
-    """Return the outcome of a trial that raised `error` under a guard of `guard` seconds."""
+    """Return the outcome of a trial that raised `error`; `guard` is its time limit in seconds, named in a timeout."""
     status, reason = "error", one_line(error)
     if isinstance(error, TrialEnded):
         try:
@@ -101,7 +101,7 @@ def outcome_of(error: BaseException, guard: float) -> Outcome:
 
 
 def run_trial(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
-    """Run one trial: its outcome, whatever happens in it, and the seconds that it took, unless it says them."""
+    """Run one trial and return its outcome; whatever it raises becomes an outcome, and missing seconds are measured."""
     begin = time.perf_counter()
     try:
         outcome = trial(task, root, guard)

@@ -18,11 +18,11 @@ PREFIX = "carried_"
 
 
 def importable_name(thing: Any) -> str:
-    """Return a name by which every process finds `thing`; a name is itself.
+    """Return a name under which every worker process finds `thing`; a `thing` that is a text is returned as it is.
 
-    What cannot be imported is provided to them (`hardness.registry.provide`), under a name that changes with its
-    source: after an edit it is another learner. Raises `InputError` for a thing that is neither a name nor a function
-    or class.
+    An importable function or class is named ``module:Name``. Any other is sent to workers as a pickle
+    (`hardness.registry.provide`), under a name that contains a hash of its source, so that an edited class counts as a
+    new one. Raises `InputError` for anything but a text, a named function or a class.
     """
     if isinstance(thing, str):
         return thing
@@ -42,9 +42,10 @@ def importable_name(thing: Any) -> str:
 
 
 def pickle_by_value(kind: str, name: str) -> None:
-    """Provide to other machines what ``module:Name`` stands for, unless its module is installed there as here.
+    """Send the object behind ``module:Name`` to other machines as a pickle, unless its module is an installed one.
 
-    The module of a user's working directory travels by value, with what it imports of the same folder.
+    The pickle contains the other modules of the same folder that it imports. `kind` is learner, attack, strategy,
+    oracle or family. Built-in objects and those already provided are left alone.
     """
     if registry.is_builtin(kind, name) or name in registry.pickled():
         return

@@ -21,10 +21,11 @@ def chosen(
     only: Sequence[str] = (),
     tier: str | None = None,
 ) -> list[Task]:
-    """Return the grid of a study and what is `added`; of it the families `kept`, the solvers `only` and the `tier`.
+    """Return the tasks of a study's grid and of the solvers `added` to it, restricted to what is asked for.
 
-    `added` are names by kind (learner, attack, strategy): each takes the place of its kind in copies of the grid's
-    trials. Raises `InputError` for what the study has no place for.
+    `added` lists names by kind (learner, attack, strategy): each replaces the solver of its kind in copies of the
+    grid's trials. `kept` restricts families, `only` solvers, `tier` the tier of named instances; an empty one does not
+    restrict. Raises `InputError` for a name that none of the tasks has, and for a kind that no trial of the grid has.
     """
     grid = study.tasks(quick)
     tasks = [*grid]
@@ -44,7 +45,7 @@ def chosen(
 def _with(
     tasks: list[Task], kind: str, names: Sequence[str], of: Callable[[Task], set[str | None]]
 ) -> list[Task]:
-    """Return the tasks of which one of the `names` is, all where there are none. Raises `InputError` for no name."""
+    """Return the tasks with one of `names` in `of(task)`, or all for no names. `InputError` if no task has a name."""
     known = set().union(*map(of, tasks)) - {None}
     if strange := [name for name in names if name not in known]:
         raise unknown(kind, strange[0], map(str, known))
@@ -52,7 +53,7 @@ def _with(
 
 
 def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
-    """Return what one more learner, attack or strategy adds: trials of its kind, each once, with its name."""
+    """Return the trials that the solver `name` adds. Raises `InputError` if the grid has no solver of its kind."""
     here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
     if any(task.solver[kind] == name for task in here):
         return []

@@ -19,11 +19,11 @@ PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails
 
 @contextmanager
 def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show what a job is at: yields a function to call with each step, and how many more of `total` are done.
+    """Show the progress of a job; yield a function `tell(line, done=0)` to call at each step.
 
-    On a terminal the last step stands in place, with a bar and the time that is left; of a job without `total` a step
-    that says "n of m" moves the bar. Elsewhere each step has a line, with a `total` one in `EVERY` seconds. Lines of a
-    job that raises within `PATIENCE` are never shown.
+    `done` is how many more of `total` are finished. A terminal shows a bar, the remaining time and the last line;
+    without `total`, a line that says "n of m" moves the bar. Elsewhere every line is printed, or, if there is a
+    `total`, one line in `EVERY` seconds. If the job raises within its first `PATIENCE` seconds, no line is printed.
 
     >>> with steps("direct", stream=sys.stdout) as tell:
     ...     tell("fitting 1000 examples")
@@ -63,9 +63,9 @@ def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> 
 
 @contextmanager
 def trials(count: int, part: str = "", stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
-    """Report on `count` trials, a `part` of a run that may have several.
+    """Show the progress of `count` trials; yield a function to call with the status of each trial that ended.
 
-    Yields a function to call with the status of each trial that ended.
+    `part` is put before each line, for runs of several parts.
 
     >>> with trials(2, stream=sys.stdout) as advance:
     ...     advance("solved")

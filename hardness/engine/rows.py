@@ -32,7 +32,7 @@ ABOUT, PART = ("study", "seed", "quick"), {"ray", "dim", "examples", "work"}
 
 
 def dump(rows: Iterable[Row], out: Path, timing: bool = False) -> int:
-    """Write rows to a file that `load` reads; return how many. `timing` adds seconds and provenance."""
+    """Write rows to a CSV file that `load` reads; return their number. `timing` adds seconds and provenance."""
     lines = [_cells(row, timing) for row in rows]
     _write(out, [COLUMNS + TIMES * timing, *lines])
     return len(lines)
@@ -54,7 +54,7 @@ def _cells(row: Row, timing: bool) -> list[str]:
 
 
 def _lines(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
-    """Return the cells of a CSV file, by column. Raises `InputError` for any that has not these columns."""
+    """Return the lines of a CSV file as dicts by column. Raises `InputError` if one of `columns` is missing."""
     text = read_bounded(path, TABLE_BYTES)
     try:
         lines = csv.DictReader(StringIO(text.decode("utf-8"), newline=""))
@@ -68,10 +68,10 @@ def _lines(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
 
 
 def load(path: Path, provenance: Mapping[str, Any] | None = None) -> list[Row]:
-    """Return the rows of a file that `dump` wrote, with the times of the timings.csv beside it.
+    """Return the rows of a CSV file that `dump` wrote, with the times of the timings.csv beside it, if there is one.
 
-    Those that state no provenance get the one that is given. Raises `InputError` for any other file. A row states its
-    task and the task's identity, so that a task that was changed on the way is found.
+    `provenance` is given to trials that state none. Raises `InputError` for any other file, and for a task that does
+    not match the identity (a hash) stated in its line, so that a changed task is found.
     """
     rows, beside = [], path.with_name(TIMINGS)
     times = {line["identity"]: line for line in _lines(beside, ("identity",))} if beside.exists() else {}
@@ -97,7 +97,7 @@ def load(path: Path, provenance: Mapping[str, Any] | None = None) -> list[Row]:
 
 
 def file_of(path: Path) -> Path:
-    """Return the file that holds the rows of a study's folder: its store, where there is one. A file is its own."""
+    """Return the file of rows in a folder: rows.db, or rows.csv if that alone exists. A file is returned as is."""
     if not path.is_dir():
         return path
     return path / (ROWS if (path / ROWS).exists() and not (path / STORE).exists() else STORE)
@@ -106,7 +106,7 @@ def file_of(path: Path) -> Path:
 def read(path: Path) -> Table:
     """Return the rows of a study's folder, of a store, or of a rows.csv with the summary.json beside it.
 
-    The times of a rows.csv are those of timings.csv, if that lies there too. Raises `InputError` where there are none.
+    A rows.csv gets its times from a timings.csv beside it. Raises `InputError` if rows or summary cannot be read.
     """
     file = file_of(path)
     if file.suffix != ".csv":
@@ -125,7 +125,7 @@ def read(path: Path) -> Table:
 
 
 def dump_timings(rows: Iterable[Row], out: Path) -> None:
-    """Write the times of the trials that ended, by identity: what a file without times leaves out."""
+    """Write a CSV file of the times of all trials that ended, by the identity of the task; `dump` leaves these out."""
     ended = {row.task.identity: row.outcome for row in rows if row.outcome}
     names = [name for name in TIMED if any(name in end.detail for end in ended.values())]
     lines = [(key, f"{end.seconds:.3f}", *map(end.detail.get, names)) for key, end in ended.items()]
@@ -135,7 +135,7 @@ def dump_timings(rows: Iterable[Row], out: Path) -> None:
 def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
     """Write the union of the rows of one study and seed to `out`, a store or a .csv file; return counts by status.
 
-    A path is what `read` takes. Raises `InputError` as `union` does.
+    Each path may be whatever `read` takes. Raises `InputError` as `union` does.
     """
     table = union(paths)
     if out.suffix == ".csv":
@@ -153,10 +153,10 @@ def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
 
 
 def union(paths: Iterable[Path]) -> Table:
-    """Return the rows of several files of one study and seed, one behind the other, each task once.
+    """Return the rows of several files of one study and seed as one table that holds each task once.
 
-    Where two files ran the same task, a trial that ended by itself wins over one that crashed or ran out of time; two
-    that ended by themselves must agree, or the rows come from different code: `InputError`.
+    If two files ran the same task, a trial that ended by itself replaces one that crashed or ran out of time. Raises
+    `InputError` for files of different studies or seeds, and if two trials that ended by themselves differ.
     """
     about: Mapping[str, Any] | None = None
     commands: dict[str, None] = {}
@@ -174,7 +174,7 @@ def union(paths: Iterable[Path]) -> Table:
 
 
 def _better(kept: Row | None, row: Row, path: Path) -> Row:
-    """Return the row that says more of one task. Raises `InputError` where two say different things."""
+    """Return which of two rows of one task to keep. Raises `InputError` if both ended by themselves and differ."""
     if kept is None or kept.outcome is None:
         return row
     if row.outcome is None:

@@ -49,12 +49,12 @@ def run(
     shown: bool = False,
     part: str = "",
 ) -> int:
-    """Run what the store lacks of `tasks`; return how many trials that was.
+    """Run those of `tasks` that the store has no trial of; return the number of trials run.
 
-    `workers` processes (None: one a CPU; 0: this process), or the Dask cluster at `scheduler`. `guard` is the
-    wall-clock limit of a trial in seconds; `seconds` predicts what a task takes, so that long ones start first. `shown`
-    says on stderr how far it is, and `part` names these tasks where a run has several parts, one after the other.
-    Interrupted at any moment, every trial that ended is stored, and the same call goes on.
+    They run on `workers` processes (None: one per CPU; 0: this process), or on the Dask cluster at `scheduler`. `root`
+    is the root seed and `guard` the wall-clock limit of a trial in seconds; `seconds` predicts the duration of a task,
+    so that long ones start first. `shown` reports progress on stderr, and `part` names these tasks in it. After an
+    interruption every finished trial is stored, and the same call runs the rest.
     """
     store.plan(tasks)
     done = store.done()
@@ -81,7 +81,7 @@ def run(
 
 
 def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ran]:
-    """One after the other, easy to debug; a trial that kills its process takes the run with it."""
+    """Run tasks one after the other in this process, which is easy to debug; a trial that kills it ends the run."""
     for task in tasks:
         with alarm(guard + GRACE_SECONDS):
             outcome = run_trial(trial, task, root, guard)
@@ -89,7 +89,7 @@ def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> I
 
 
 def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Ran]:
-    """In processes that may die or hang without harm to the rest."""
+    """Run tasks in worker processes; a worker that dies or hangs ends its own trial only."""
     from pebble import ProcessPool
 
     # A fork would inherit locks of threads and the state of libraries; a spawned process begins as on a cluster.
@@ -119,14 +119,14 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
 
 
 def _ended(task: Task, future: Any, root: int, guard: float) -> Ran:
-    """Return how a trial ended, also one that took its process with it."""
+    """Return the task, outcome and provenance of a finished future, also if the trial killed its process."""
     if (failure := future.exception()) is None:
         return (task, *future.result())
     return task, outcome_of(failure, guard), provenance(root)
 
 
 def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ran]:
-    """On the threads of Dask workers, where the guard ends only a learner that has a process of its own."""
+    """Run tasks on threads of Dask workers; there `guard` stops only learners that run in a process of their own."""
     try:
         import distributed
     except ImportError as error:
@@ -152,14 +152,14 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
 def _job(
     trial: Trial, root: int, guard: float, pickles: Mapping[str, str], text: str
 ) -> tuple[Outcome, Mapping[str, Any]]:
-    """Run the task of a text where the pickles of this run are known."""
+    """Run, in a worker, the task written in `text`; `pickles` are the objects that the worker cannot import."""
     registry.provide(pickles)
     return run_trial(trial, Task.parse(text), root, guard), provenance(root)
 
 
 @cache
 def provenance(root: int) -> Mapping[str, Any]:
-    """What is noted with every row, by name; `root` is the root seed."""
+    """Return what is stored with every row: versions, commit, processor and root seed, by name."""
     import numpy as np
 
     return {
@@ -173,7 +173,7 @@ def provenance(root: int) -> Mapping[str, Any]:
 
 
 def _commit() -> str | None:
-    """Return the commit of the source tree this package runs from, with + if it was changed; None outside of one."""
+    """Return the commit of the source tree of this package, with + if files were changed; None outside of a tree."""
     tree = Path(__file__).parents[2]
     if not (tree / ".git").exists():
         return None

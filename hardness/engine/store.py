@@ -38,11 +38,11 @@ CREATE TABLE trials (
 
 
 class Store:
-    """The rows of one study under one root seed. A context: leaving it closes the file.
+    """Hold the rows of one study under one root seed in an SQLite file; as a context manager, close it at the end.
 
-    Opening makes the file if `about` is given and there is none. Raises `InputError` on a file of another kind, or
-    rows of another study or seed, and on a damaged one: every row is checked. A writer that is killed loses no
-    committed trial.
+    If the file does not exist, it is made from `about` (study and seed, by name). Raises `InputError` for a missing
+    file without `about`, for a file of another kind, study or seed, and for a damaged one: every row is checked. A
+    killed writer loses no stored trial.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:
@@ -64,7 +64,7 @@ class Store:
             raise
 
     def _make(self, about: Mapping[str, Any]) -> None:
-        """Write an empty store under a temporary name; it gets its own, unless another process was first."""
+        """Write an empty store under a temporary name and link it to its path, unless another process was first."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
         try:
@@ -81,7 +81,7 @@ class Store:
             temporary.unlink(missing_ok=True)
 
     def _check(self) -> tuple[dict[str, Any], list[str]]:
-        """Return what the rows are about and the commands that made them. `InputError` for a bad file."""
+        """Return what the rows are about and the commands that made them. Raises `InputError` for a bad file."""
         try:
             self._db.execute("PRAGMA trusted_schema = OFF")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -109,7 +109,7 @@ class Store:
 
     @contextmanager
     def _in_one_line(self, what: str) -> Iterator[None]:
-        """Make one line of what the system or SQLite refuses: a full disk, a busy writer, a file of another kind."""
+        """Turn errors of the system or of SQLite into an `InputError`; `what` is the verb, as in "cannot open"."""
         try:
             yield
         except (OSError, sqlite3.Error) as error:
@@ -117,7 +117,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Open a transaction: whole, or not at all."""
+        """Run the block as one transaction: all of it is written, or nothing if it raises."""
         with self._in_one_line("write"):
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -134,14 +134,14 @@ class Store:
         self._db.close()
 
     def made_by(self, *commands: str) -> None:
-        """Note command lines that make rows of this store; what is noted already stays where it is."""
+        """Note the command lines that make rows of this store, after those already noted; each is kept once."""
         self.commands = list(dict.fromkeys([*self.commands, *commands]))
         with self._transaction():
             note = (COMMANDS, canonical(self.commands))
             self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", note)
 
     def plan(self, tasks: Iterable[Task]) -> None:
-        """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
+        """Add tasks to the plan, unless they are in it. Raises `InputError` for texts too long or not printable."""
         tasks = list(tasks)
         if odd := next((task.text for task in tasks if not is_sanitized(json.loads(task.text))), None):
             raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(odd)}")
@@ -150,7 +150,7 @@ class Store:
             self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
 
     def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
-        """Record a finished trial in one transaction; a task that has one keeps it."""
+        """Store a finished trial in one transaction; if the task has a trial already, that one is kept."""
         text, detail = canonical(sanitize_json(provenance)), canonical(sanitize_json(outcome.detail))
         cells = (bytes.fromhex(task.identity), outcome.status, outcome.cost, detail, outcome.seconds, text)
         with self._transaction():
@@ -162,7 +162,7 @@ class Store:
             )
 
     def done(self) -> set[str]:
-        """Identities of the tasks that have been run."""
+        """Return the identities of the tasks that have been run."""
         return {identity.hex() for (identity,) in self._db.execute("SELECT identity FROM trials")}
 
     def table(self) -> Table:
@@ -170,7 +170,7 @@ class Store:
         return Table(self.about, self.commands, list(self.rows()))
 
     def rows(self) -> Iterator[Row]:
-        """Yield all planned tasks in order, run or not. Raises `InputError` at a damaged one."""
+        """Yield the rows of all planned tasks in order, run or not. Raises `InputError` at a damaged row."""
         notes = {
             number: schemas.parse(text, "a provenance")
             for number, text in self._db.execute("SELECT id, text FROM provenance")
@@ -184,10 +184,10 @@ class Store:
 def checked(
     identity: str, text: str, status: str | None, cost: Any, detail: str | None, seconds: Any, made: Any
 ) -> Row:
-    """Return a row of a file, which may come from anybody; one of a task that was not run if it has no `status`.
+    """Return the row made of cells read from a file that may come from anybody; `status` None: the task was not run.
 
-    Raises `InputError` for one that the lab would not write. A task is its own checksum: its identity is the SHA-256
-    of its text.
+    `text` is the task as JSON and `identity` the SHA-256 of it; `made` is the provenance. Raises `InputError` if these
+    two do not match, and for any cell that `Store` would not have written.
     """
     stated = schemas.parse(text, "a task")
     schemas.check("task", stated, "a task")
@@ -204,5 +204,5 @@ def checked(
 
 
 def describe(about: Mapping[str, Any]) -> str:
-    """What rows are about, in words."""
+    """Return in words what rows are about, such as "seed 0, study games"."""
     return ", ".join(f"{key} {value}" for key, value in sorted(about.items()))

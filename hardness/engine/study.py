@@ -15,20 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Study:
-    """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds.
+    """Define a study: a question, a grid of trials, and the article about its rows.
 
-    `within(task, examples, work)` is a task within other budgets, each None where it stays, of a study that takes them.
-    `user_learner_tasks(quick, learner)` lists what a learner of the user, ``package.module:Class``, adds to the grid.
-    `trial(task, root, guard)` runs one.
+    `tasks(quick)` lists the grid, `trial(task, root, guard)` runs one task under a root seed, `seconds(task)` predicts
+    its duration, and `guard` is its time limit in seconds. `within(task, examples, work)` returns the task with other
+    budgets (None: unchanged). `user_learner_tasks(quick, learner)` lists what a user's learner ``package.module:Class``
+    adds. `plan(file)` lists the trials of a plan that was fixed in advance.
 
-    `page` is the article, a Markdown file written by hand about a committed table of rows. What it shows are functions
-    of them, a data frame whose columns have their bare names (`hardness.engine.frames.frame`): `numbers(rows)`, every
-    number of the page by its name, rounded as it is printed; `tables(rows)`, data frames by name; `figures(rows)`,
-    matplotlib figures by name (`hardness.report.plots` helps). `hardness.report.article` fills the page.
-
-    A study without `page` has the dashboard alone. `plan(file)` lists the trials of a plan that was fixed before them.
-    A study that is `timed` prints seconds, and so writes them beside its rows. `records` is a CSV file of the cheapest
-    learners known.
+    `page` is the article, a Markdown file written by hand about a committed table of rows; without it a study has only
+    the dashboard. `numbers(rows)`, `tables(rows)` and `figures(rows)` return by name what the article shows: numbers
+    rounded as they are printed, data frames, and matplotlib figures (`hardness.report.plots` helps). Their argument is
+    the data frame of `hardness.engine.frames.frame`. `timed`: the article prints seconds, so times are written beside
+    the rows. `records` is a CSV file of the cheapest learners known.
     """
 
     name: str

@@ -18,10 +18,10 @@ SCHEMA = 1  # part of every identity: raise it when the same task would mean ano
 
 @dataclass(frozen=True)
 class Task:
-    """One trial: a solver on one random instance of a family, within a budget.
+    """Describe one trial: a solver on one random instance of a family, within a budget.
 
-    `solver` names how the instance is attacked: ``{"kind": "game", "strategy": …, "oracle": …, "tolerance": …}`` or
-    ``{"kind": "learner", "learner": …, "params": {…}}``. `budget` holds queries or samples, never seconds.
+    `solver` says how the instance is attacked: ``{"kind": "game", "strategy": …, "oracle": …, "tolerance": …}`` or
+    ``{"kind": "learner", "learner": …, "params": {…}}``. `budget` holds numbers of queries or samples, never seconds.
     """
 
     family: str
@@ -32,22 +32,22 @@ class Task:
 
     @cached_property
     def text(self) -> str:
-        """The task as canonical JSON: sorted keys, no spaces, 1.0 written as 1, tuples as lists."""
+        """Return the task as canonical JSON: sorted keys, no spaces, 1.0 written as 1, tuples as lists."""
         return canonical({**vars(self), "schema": SCHEMA})
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 of `text`, in hex."""
+        """Return the SHA-256 of `text`, in hex."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def tuning(self) -> bool:
-        """Whether it is one of the runs that choose a setting; such a run is no result."""
+        """Return whether this run only chooses a setting; such a run is no result."""
         return self.repetition >= APART
 
     @staticmethod
     def parse(text: str) -> "Task":
-        """Return the task whose `text` this is."""
+        """Return the task whose `text` this is. Raises `InputError` for the text of another schema."""
         stated = json.loads(text)
         if stated.pop("schema", None) != SCHEMA:
             raise InputError(
@@ -56,9 +56,9 @@ class Task:
         return Task(**stated)
 
     def shared(self, **solver: Any) -> "Task":
-        """What trials that differ only in solver and budget have in common: its seeds serve them all.
+        """Return this task without solver and budget, so that trials which differ in these alone get the same seeds.
 
-        `solver` names what they share of it nevertheless.
+        `solver` lists entries of a solver that should count towards the seeds nevertheless.
 
         >>> one, other = (Task("parity", {"dim": 9}, {"learner": name}, {"samples": 9}, 0) for name in "ab")
         >>> one.shared().seed(0, "instance") == other.shared().seed(0, "instance")
@@ -76,7 +76,7 @@ class Task:
 
 
 def named_in(task: Task) -> list[tuple[str, str]]:
-    """Kind and name of everything that a task names.
+    """Return (kind, name) of the family, learner, attack, strategy and oracle that a task names.
 
     >>> named_in(Task("parity", {}, {"kind": "game", "strategy": "flat"}, {}, 0))
     [('family', 'parity'), ('strategy', 'flat')]
