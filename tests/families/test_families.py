@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardness.attacks.equations import hidden
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.families.controls import Nested, Tent
@@ -131,3 +132,20 @@ def test_the_fewest_heads_label_every_level_rightly(q, dim, kind, seed, data):
     family = Rounding(dim, q, data.draw(st.integers(2, q)), None, kind)
     teacher = family.realize(family.draw(np.random.default_rng(seed)))
     assert family._error_mass(teacher) == family.certificate(teacher)["error_mass"] == 0
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        Parity(9, 3),
+        Parity(9, 6, "dot"),
+        Rounding(7, 5, 2, heads=2),
+        Rounding(9, 17, 4),
+    ],
+)
+def test_a_secret_and_what_is_public_give_the_labels(family):
+    instance = Instance.generate(family, seed=3)
+    examples = instance.examples(300, seed=1)
+    secret = {name: value.tolist() for name, value in instance.secret.items()}
+    predicted = hidden(instance.public(1)).predict(secret, examples.X)
+    assert np.abs(predicted - examples.Y).max() < 1e-9
