@@ -24,10 +24,11 @@ BLOCK = 4000
 
 @dataclass
 class Averages:
-    """Answers the mean of a function of an example, entry by entry, within a tolerance.
+    """Answers queries for the mean of a function of one example, entry by entry, within a tolerance.
 
-    Every entry is a query with values in [-1, 1] after division by a bound. `noisy` adds uniform noise to the mean over
-    `population` examples; `sampled` takes fresh examples, as many as promise the tolerance but for probability 1e-9.
+    Every entry, divided by a bound that the caller states, is one query with values in [-1, 1]. `noisy` adds uniform
+    noise to the mean over `population` examples; `sampled` takes fresh examples, enough for the tolerance but for
+    probability 1e-9.
 
     >>> from hardness.families.nondegenerate import Nondegenerate
     >>> ask = Averages(Instance.generate(Nondegenerate(4, 2, 1), seed=0), "noisy", 0.1, seed=0)
@@ -47,9 +48,9 @@ class Averages:
         self._rng = np.random.default_rng(self.seed)
 
     def __call__(self, total: Callable[[Array, Array], Array], bound: float) -> Array:
-        """Return the mean of a function whose sum over examples X and Y (n, k, d) is `total(X, Y)`, of any shape.
+        """Return the mean over examples of a function of any shape, whose sum over X and Y (n, k, d) is `total(X, Y)`.
 
-        Raises `InputError` where a sum shows that the function exceeds `bound`.
+        Raises `InputError` where a sum shows that an entry of the function exceeds `bound` in size.
         """
         fresh = self.oracle == "sampled"
         count, start = (samples_for(self.tolerance), self._drawn) if fresh else (self.population, 0)
@@ -70,10 +71,8 @@ class Averages:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a phase estimated: the sum of the W (d, d), or the Θᵢ (m, d, d), or their affine hull, or nothing.
-
-    The hull is given by a point (d, d) and unit directions (m−1, d, d).
-    """
+    """Holds what one learning phase estimated: the sum of the projections W (d, d), the attention matrices Θᵢ (m, d, d)
+    of m heads, the affine hull of the Θᵢ, or nothing. The hull is a point (d, d) and unit directions (m−1, d, d)."""
 
     phase: str
     sum_w: Array | None = None
@@ -81,10 +80,8 @@ class Estimate:
     theta: Array | None = None
 
     def error(self, layer: MultiHeadAttention, tokens: int) -> tuple[str, float]:
-        """Return of what it is an estimate, and its relative error; infinite where there is none.
-
-        Heads are matched up to order, and up to sign at two tokens.
-        """
+        """Return which quantity this estimates and its relative error (`nothing`: inf); `layer` holds the true ones.
+        Heads are matched in any order, and where an input has two `tokens` up to sign."""
         if self.sum_w is not None:
             true = layer.w.sum(axis=0)
             return "sum", float(np.linalg.norm(self.sum_w - true) / np.linalg.norm(true))
@@ -109,9 +106,9 @@ class Estimate:
 def by_phases(
     learner: Any, instance: Instance, oracle: Literal["noisy", "sampled"], tolerance: float, seed: int
 ) -> dict[str, Any]:
-    """Return which phases of a learner's class work by averages, as `hardness sq learn nondegenerate --json` prints it.
+    """Return how well each phase of a learner works by averages, as `hardness sq learn nondegenerate --json` prints it.
 
-    Of a phase that is repeated the last estimate counts. Raises `InputError` for a learner without such phases.
+    Of a phase that is repeated the last estimate counts. Raises `InputError` for a learner class without such phases.
     """
     if not hasattr(learner, "by_averages"):
         raise InputError(f"learner {learner.__name__} does not learn by averages; provable does")

@@ -22,10 +22,8 @@ LEARNED = 0.1  # mean squared error on informative rows, where the label has var
 
 @dataclass(frozen=True)
 class Descent:
-    """How a descent ended: `solved` after this many steps, or `budget` when steps or queries ran out.
-
-    `error` is the last mean squared error on informative rows; None while the oracle still allows several sets.
-    """
+    """Records how a descent ended: `solved` after `steps` steps, or `budget` when steps or queries ran out. `error` is
+    the last mean squared error on informative rows; None while the oracle still allows several sets."""
 
     status: str
     queries: int
@@ -46,10 +44,11 @@ def descend(
 ) -> Descent:
     """Let a learner descend by an oracle's answers until its values are right, or steps or queries run out.
 
-    `learner` is handed d and a function from tables h (q, 2^n) to what the oracle says of E[y h(v)] on informative
-    rows: a row is one query, a constant one none. It yields its values (2^n,) before every step, and has learned a set
-    S when their mean squared distance from χ_S is at most .1. The window knows no secret; every other oracle hides one
-    set, drawn by the seed. Raises `InputError` for d above 18.
+    `learner` is called with a function and d = n + 1. The function maps tables h (q, 2^n) to the oracle's answers for
+    E[y h(v)] on informative rows (y: the label); each table is one query, a constant one none. The learner yields its
+    values (2^n,) before every step. It has learned a set S when their mean squared distance from χ_S is at most .1. The
+    oracle `window` hides no set, so one must be left before values are judged; every other oracle hides one, drawn by
+    the seed. Raises `InputError` for d above 18.
 
     >>> from itertools import repeat
     >>> right = repeat(bit_products(np.arange(16, dtype=np.uint64), np.uint64(15)).astype(float))

@@ -28,12 +28,12 @@ EXPLICIT = 2**22  # concepts of a list
 
 @dataclass(frozen=True)
 class GameResult:
-    """One ended game.
+    """Records how one game ended.
 
-    `status` is solved; wrong; budget, where `max_queries` ended it; or stuck, where the strategy had no further query.
-    `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None: none is
-    claimed) and `ratio` = queries/bound of a solved game. `exact_floor` is theorem B's floor of games on parities
-    against the window (theory 2.7), and `floor_ratio` = queries/exact_floor of a solved game.
+    `status` is solved; wrong, where the concept left is not the hidden one; budget, where `max_queries` ended the game;
+    or stuck, where the strategy had no further query. `remaining` counts the concepts still possible. `bound` is the
+    proven lower bound on queries against that oracle (None: none is claimed), `exact_floor` that of theorem B for
+    parities against `window` (theory 2.7); `ratio` and `floor_ratio` are the queries of a solved game over these.
     """
 
     status: str
@@ -67,9 +67,10 @@ def play(
 ) -> GameResult:
     """Play `strategy` against `oracle` at STAT(tolerance) until one concept is left or the queries run out.
 
-    Both are names, plug-ins included, or the things themselves; `concepts` may be a family. `flip` is the probability
-    that a parity's sign is flipped: as a tolerance 1/(1 - 2 flip) times as large (theory 1.2b). Sign batches on
-    parities against the window are played at scale, all else query by query. Raises `InputError` for what is no game.
+    Both are names, plug-ins included, or the function and the class themselves; `concepts` may be a family. `flip` is
+    the probability that a parity's label is flipped, which acts as a tolerance 1/(1 - 2 flip) times as large (theory
+    1.2b). Sign batches on parities against `window` run in a fast special program, all else query by query. Raises
+    `InputError` for unknown names, numbers out of range and a strategy that fails.
 
     >>> from hardness.families.concepts import ParityConcepts
     >>> result = play(ParityConcepts(16, 4), "sign-batch", "window", 0.1)
@@ -126,9 +127,10 @@ def seated(
     seed: int | SeedSequence,
     budget: int | None = None,
 ) -> tuple[Oracle, Callable[[], Steps]]:
-    """Return an oracle over all concepts, and what starts a strategy, told an answer's `reach` around 0; a seed each.
+    """Return an oracle that may hide any of the concepts, and a function that starts the strategy.
 
-    Raises `InputError` for more than 2^22 concepts.
+    The strategy is told that an answer allows means within `reach` of it. `budget` limits the queries (None: no limit).
+    Both draw from seeds of their own, spawned from `seed`. Raises `InputError` for more than 2^22 concepts.
     """
     if concepts.size > EXPLICIT:
         raise InputError(f"played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim")
@@ -144,10 +146,10 @@ def rounds(
     tolerance: float,
     asked: Callable[[Any], Query] = lambda query: query,
 ) -> Iterator[tuple[Query, float, NDArray[Any]]]:
-    """Yield every query of an explicit game, its answer, and the concepts that all answers so far allow.
+    """Yield every query of a game, its answer, and the concepts that all answers so far allow.
 
-    It ends when a concept is identified, none is left, the strategy gives up, or the queries run out. `asked` changes a
-    query before it is asked. Raises `InputError` where the strategy fails.
+    `start` starts the strategy; `asked` changes a query before it is asked. The game ends when a concept is identified,
+    none is left, the strategy stops, or the queries run out. Raises `InputError` where the strategy fails.
     """
     live: Any = oracle.live
     try:
@@ -175,7 +177,7 @@ def rounds(
 
 
 def class_of(concepts: Concepts | Family) -> Concepts:
-    """Return the concept class of a family; a class is itself. Raises `InputError` where there is none to ask about."""
+    """Return the concept class of a family, or the class itself if given one; raise `InputError` if there is none."""
     if isinstance(concepts, Concepts):
         return concepts
     if not isinstance(concepts, Family):
@@ -187,7 +189,7 @@ def class_of(concepts: Concepts | Family) -> Concepts:
 
 
 def without_concepts(family: type[Family]) -> InputError:
-    """Return the error for a family without a class of labels to ask about."""
+    """Return the error to raise for a family that has no class of labels to ask about."""
     return InputError(
         f"family '{family.name}' has no class of labels to ask about with these parameters; "
         "take parity or rounding, or a family whose method `concepts` returns one"
@@ -195,7 +197,7 @@ def without_concepts(family: type[Family]) -> InputError:
 
 
 def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Strategy:
-    """Return a strategy by name, built in for this class or a plug-in; a function is its own name."""
+    """Return the strategy of this name, built in for this class or a plug-in; a function is returned as it is."""
     if not isinstance(strategy, str):
         return strategy
     known = STRATEGIES[concepts.kind]
@@ -204,7 +206,7 @@ def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Strategy:
 
 
 def oracle_of(oracle: str | type[Oracle]) -> type[Oracle]:
-    """Return an oracle by name, built in or a plug-in; a class is itself."""
+    """Return the oracle of this name, built in or a plug-in; a class is returned as it is."""
     if not isinstance(oracle, str):
         return oracle
     named: type[Oracle] = ORACLES[oracle] if oracle in ORACLES else registry.get("oracle", oracle, ORACLES)
@@ -212,5 +214,5 @@ def oracle_of(oracle: str | type[Oracle]) -> type[Oracle]:
 
 
 def seed_sequence(seed: int | SeedSequence) -> SeedSequence:
-    """Return a seed as what other seeds are spawned from."""
+    """Return the seed as a `SeedSequence`, from which further seeds are spawned."""
     return seed if isinstance(seed, SeedSequence) else SeedSequence(seed)

@@ -1,7 +1,7 @@
 """The only access to a secret: oracles that answer queries, and the ledger that counts them.
 
-An oracle is one class: what it replies, and the lower bound that is proved against it. Adversaries know only the
-concepts still `live`; honest oracles hide one secret. The learner of `Membership` chooses the inputs.
+An oracle is one class: what it replies, and the lower bound that is proved against it. Adversaries hide nothing and
+keep all concepts that their answers allow (`live`); honest oracles hide one. `Membership` answers for chosen inputs.
 """
 
 from abc import ABC, abstractmethod
@@ -24,12 +24,12 @@ FAILURE = 1e-9
 
 
 class OutOfQueries(InputError):
-    """The ledger's budget is spent."""
+    """Raised when a query would exceed the ledger's budget."""
 
 
 @dataclass
 class Ledger:
-    """Counts queries; refuses beyond the budget."""
+    """Counts queries, and raises `OutOfQueries` for one beyond `budget` (None: no limit)."""
 
     budget: int | None = None
     queries: int = 0
@@ -41,12 +41,12 @@ class Ledger:
 
 
 def samples_for(tolerance: float) -> int:
-    """Return how many samples have a mean within the tolerance but for probability 1e-9 (Hoeffding on [-1, 1])."""
+    """Return how many samples in [-1, 1] have a mean within the tolerance but for probability 1e-9 (Hoeffding)."""
     return ceil(2 * log(2 / FAILURE) / tolerance**2)
 
 
 def best_answer(means: NDArray[np.float64], tolerance: float) -> float:
-    """Return the answer within the tolerance of the most means: the middle of the lowest best stretch, exactly."""
+    """Return the answer within the tolerance of the largest number of means: the middle of the lowest such interval."""
     lows, highs = np.sort(means - tolerance), np.sort(means + tolerance)
     # Sliding an answer down to the next low end loses no mean, so low ends suffice.
     inside = np.arange(1, len(lows) + 1) - np.searchsorted(highs, lows, side="left")
@@ -55,7 +55,7 @@ def best_answer(means: NDArray[np.float64], tolerance: float) -> float:
 
 
 class Oracle(ABC):
-    """Answers queries and keeps the ledger. `live` are the concepts a secret may be; `rng` draws it and the noise."""
+    """Answers queries and counts them. The secret is one of `live`; `rng` draws it and any noise."""
 
     name: ClassVar[str]
     adversary: ClassVar[bool] = False
@@ -65,9 +65,9 @@ class Oracle(ABC):
         self._secret = live[rng.integers(len(live))]
 
     def answer(self, query: Query, tolerance: float) -> float:
-        """Return the answer at STAT(tolerance); adversaries then drop the concepts that it rules out.
+        """Return the answer to a query at STAT(tolerance); an adversary then drops the concepts that it rules out.
 
-        Raises `InputError`, with its index, for what is no query on this class and for one outside [-1, 1].
+        Raises `InputError`, with the query's index, if it is none on this class, leaves [-1, 1] or exceeds the budget.
         """
         check_tolerance(tolerance)
         number, possible = self.ledger.queries, self.possible
@@ -90,30 +90,29 @@ class Oracle(ABC):
 
     @property
     def possible(self) -> NDArray[Any]:
-        """The concepts that may be the secret: an adversary knows none, and keeps all that its answers allow."""
+        """Return the concepts that may be the secret: all that an adversary's answers allow, else the hidden one."""
         return self.live if self.adversary else self._secret[None]
 
     @abstractmethod
     def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
-        """Return the answer to a query of these means."""
+        """Return the answer to a query, given its means under the concepts that are `possible`."""
 
     @classmethod
     def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:
-        """Return queries that any strategy needs to identify a concept against it; None where nothing is proved.
-
-        What is proved of a built-in oracle is not proved of a class derived from it.
+        """Return a number of queries that every strategy needs against this oracle; None where nothing is proved.
+        `flip` is the probability of a flipped label. A class derived from a built-in oracle does not inherit its proof.
         """
         if ORACLES.get(cls.name) is not cls:
             return None
         return adversary_bounds(concepts, tolerance, flip).get(cls.name)
 
     def is_right(self, guess: Any) -> bool:
-        """Judge an identification of the hidden concept (the lab's judgement, not a query)."""
+        """Return whether `guess` is the hidden concept (for the lab's own judgement; no query)."""
         return bool(np.array_equal(guess, self._secret))
 
 
 class Window(Oracle):
-    """The greedy window: the answer that is right for the most live concepts. Its bound: theory 2.5, 2.6."""
+    """Adversary that gives the answer which most of the concepts still possible allow. Its bound: theory 2.5, 2.6."""
 
     name = "window"
     adversary = True
@@ -123,7 +122,7 @@ class Window(Oracle):
 
 
 class Null(Window):
-    """Says what no label influences while any live concept allows it; the window's answer then. Theory 2.5(b)."""
+    """Adversary that answers 0, as if labels told nothing, while any possible concept allows it; else as `Window`."""
 
     name = "null"
 
@@ -132,7 +131,7 @@ class Null(Window):
 
 
 class Exact(Oracle):
-    """Honest: the mean itself."""
+    """Honest oracle that answers with the mean itself."""
 
     name = "exact"
 
@@ -141,7 +140,7 @@ class Exact(Oracle):
 
 
 class Noisy(Oracle):
-    """Honest: the mean and uniform noise within the tolerance."""
+    """Honest oracle that adds uniform noise within the tolerance to the mean."""
 
     name = "noisy"
 
@@ -150,7 +149,7 @@ class Noisy(Oracle):
 
 
 class Sampled(Oracle):
-    """Honest: the mean of fresh samples, as many as STAT(tau) takes."""
+    """Honest oracle that answers with the mean of fresh samples, `samples_for(tolerance)` of them."""
 
     name = "sampled"
 
@@ -165,9 +164,9 @@ ORACLES: dict[str, type[Oracle]] = {oracle.name: oracle for oracle in (Window, N
 
 
 class Membership:
-    """F(X) for tokens X (k, d) of ±1 that the learner chooses, one input a query; `ledger` counts them (theory 2.9).
+    """Answers F(X) for tokens X (k, d) of ±1 that the learner chooses; `ledger` counts the inputs (theory 2.9).
 
-    `teacher` maps tokens (n, k, d) to outputs of that shape. Raises `InputError` for other tokens.
+    `teacher` maps tokens (n, k, d) to outputs F(X) of that shape; k is `tokens`, d is `dim`.
     """
 
     def __init__(
@@ -180,7 +179,7 @@ class Membership:
         self.shape, self.ledger, self._teacher = (tokens, dim), Ledger(budget), teacher
 
     def label(self, X: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return F(X), (k, d), of one input X (k, d)."""
+        """Return F(X), (k, d), of one input X (k, d); raise `InputError` if X is not of that shape and ±1."""
         x = np.asarray(X)
         if x.shape != self.shape or not (np.abs(x) == 1).all():
             raise InputError(f"an input is {self.shape} tokens of +1 and -1, got shape {x.shape}")

@@ -21,33 +21,34 @@ WIDEST = 24  # dimensions of the span of a sign batch of dependent sets
 
 
 class Query(ABC):
-    """What an oracle asks of a query: phi vanishes on half of the inputs, those with z_0 = 0."""
+    """A function phi of an example that an oracle averages; it is 0 on half of the inputs, those with a closed gate z_0
+    = 0. Its values lie in [-1, 1]."""
 
     values: Values
 
     @property
     def peak(self) -> float:
-        """Largest |phi|."""
+        """Return the largest |phi|."""
         return float(np.max(np.abs(self.values)))
 
     @abstractmethod
     def means(self, elements: NDArray[Any]) -> Values:
-        """Return E_S phi for every concept given (masks (count,), or secrets (count, n)), less what all share."""
+        """Return phi's mean under each concept (masks (count,) or secrets (count, n)), less what they all share."""
 
     @abstractmethod
     def law(self, secret: Any) -> tuple[Values, Values]:
-        """Return values of phi and their probabilities where z_0 != 0: what samples are drawn from."""
+        """Return phi's values where z_0 != 0 and their probabilities under a secret, from which samples are drawn."""
 
 
 def bit_products(words: Masks, mask: np.uint64) -> NDArray[np.int8]:
-    """Return chi_mask of every word: +-1 int8."""
+    """Return chi_mask(w) = (-1)^|w & mask| for every word w: +-1 int8."""
     odd: NDArray[np.int8] = (np.bitwise_count(words & mask) & 1).astype(np.int8)
     return 1 - 2 * odd
 
 
 @dataclass(frozen=True)
 class SignBatch(Query):
-    """The query y sign(sum_i eps_i chi_{S_i}(v)) on parities; one set is a single character. K must be odd (no ties).
+    """The query y sign(sum_i eps_i chi_{S_i}(v)) on parities: label y, an odd number of `sets` S_i, `signs` eps_i.
 
     >>> SignBatch(np.array([3], np.uint64), np.array([1])).means(np.array([3, 5], np.uint64)).tolist()
     [0.5, 0.0]
@@ -61,7 +62,7 @@ class SignBatch(Query):
         return 1.0
 
     def means(self, elements: Masks) -> Values:
-        """Return exact means: by a majority's coefficients, or of dependent sets by a transform over their span."""
+        """Return the exact means, by a majority's coefficients, or by a transform over the span of dependent sets."""
         if len(self.sets) == 1:
             return np.where(elements == self.sets[0], self.signs[0] / 2, 0.0)
         basis, inside, coordinates = span_coordinates(self.sets, elements)
@@ -71,8 +72,7 @@ class SignBatch(Query):
         elif rank > WIDEST:
             raise InputError(f"a sign batch of rank {rank} > 24 with dependent sets has no exact means here")
         else:
-            # A function on the cube of the batch's own basis: signed characters there, one transform to its values,
-            # the sign, and one transform back.
+            # On the cube of the batch's own basis: signed characters, a transform, the sign, a transform back.
             table = np.zeros(1 << rank, np.int32)
             codes = span_coordinates(self.sets, self.sets)[2]
             np.add.at(table, codes, self.signs.astype(np.int32))
@@ -83,10 +83,10 @@ class SignBatch(Query):
         return out
 
     def _majority(self, combination: NDArray[np.int64]) -> Values:
-        """Return half the coefficients of a majority of K bits on subsets of its bits (bit i: set i).
+        """Return half the Fourier coefficients of a signed majority of K bits at subsets of them (bit i: set i).
 
-        At j bits: 0 for even j; for odd j the sign alternates, and the size is the top one times
-        C((K-1)/2, (j-1)/2)/C(K-1, j-1) (O'Donnell, Analysis of Boolean Functions, 5.3).
+        At j bits: 0 for even j; for odd j the sign alternates, and the size is the top one times C((K-1)/2,
+        (j-1)/2)/C(K-1, j-1) (O'Donnell, Analysis of Boolean Functions, 5.3).
         """
         size = len(self.sets)
         half = (size - 1) // 2
@@ -105,7 +105,7 @@ class SignBatch(Query):
 
 
 def character(mask: int) -> SignBatch:
-    """Return the single character chi_mask y: mean 1/2 on its own set, 0 elsewhere."""
+    """Return the query y chi_mask(v) of a single character: its mean is 1/2 under its own set, 0 under all others."""
     return SignBatch(np.array([mask], np.uint64), np.array([1]))
 
 
@@ -113,8 +113,8 @@ def character(mask: int) -> SignBatch:
 class SpanFunction(Query):
     """The query y chi_base(v) f(t(v)) on parities: any f, float (2^r,), of r parities t_j(v) = 1{chi_{g_j}(v) = -1}.
 
-    For independent generators g_j its mean on the set base + sum_j c_j g_j is half the coefficient of f at c, and 0 on
-    every other set.
+    y is the label, f are the `values`, g_j the `generators`. If these are independent, the mean under the set base +
+    sum_j c_j g_j is half the Fourier coefficient of f at c, and 0 under every other set.
 
     >>> query = SpanFunction(1, np.array([3, 6], np.uint64), np.array([1.0, 1.0, 1.0, -1.0]))
     >>> query.means(np.array([1, 2, 7, 4, 8], np.uint64)).tolist()
@@ -143,7 +143,7 @@ class SpanFunction(Query):
 
 @dataclass(frozen=True)
 class Table(Query):
-    """The query y h(v) of any table h, float (2^n,) by words whose bit j says that v_j = -1; n <= 24.
+    """The query y h(v) on parities, h a table (2^n,) by words whose bit j says that v_j = -1; n <= 24.
 
     >>> Table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
     [0.5, 0.0]
@@ -165,9 +165,9 @@ class Table(Query):
 
 
 def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return the rest of a vector over GF(2) after the rows of a basis, and the `code` of what was added to it.
+    """Return what a GF(2) vector leaves after the rows of a basis, and `code` plus the codes of the rows added to it.
 
-    Rows are (vector, code) as they were found: each has a lowest bit that no later one has.
+    Vectors are bits of integers; rows are (vector, code) as they were found: the lowest bit of each is in no later one.
     """
     for row, its_code in rows:
         if vector & row & -row:
@@ -176,7 +176,8 @@ def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[in
 
 
 def span_coordinates(sets: Masks, elements: Masks) -> tuple[list[int], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return a basis out of `sets` (indices), which elements it spans, and their coordinates in it (bit i: i-th)."""
+    """Return a basis over GF(2) out of `sets` (their indices), which elements (count,) it spans, and the elements'
+    coordinates in it (bit i: the i-th set of the basis; 0 outside the span)."""
     basis: list[int] = []
     rows: list[tuple[int, int]] = []
     for index, mask in enumerate(int(m) for m in sets):
@@ -199,9 +200,8 @@ def span_coordinates(sets: Masks, elements: Masks) -> tuple[list[int], NDArray[n
 
 @dataclass(frozen=True)
 class LevelTable(Query):
-    """phi = b(u, level) 1{z_0 != 0} on the rounding family: a table b (U, p) over public vectors and levels.
-
-    Its mean under w is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less what a uniform residue would give.
+    """The query b(u, level) 1{z_0 != 0} on the rounding family: a table b (U, p) over public vectors u and levels. Its
+    mean under w, with level f_w(u) at u, is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less that of a uniform residue.
     """
 
     concepts: RoundingConcepts
@@ -209,7 +209,7 @@ class LevelTable(Query):
 
     @cached_property
     def centred(self) -> Values:
-        """b less its mean over a uniform residue, (U, p)."""
+        """Return b less its mean over a uniform residue, (U, p)."""
         return self.values - (self.values @ modular.shares(self.concepts.q, self.concepts.p))[:, None]
 
     def means(self, elements: NDArray[Any]) -> Values:
@@ -227,7 +227,8 @@ class LevelTable(Query):
 
 @dataclass(frozen=True)
 class LabelTable(Query):
-    """phi = b(v) y 1{z_0 != 0} on a listed class: a table b over all its inputs. Its mean under S is <b, f_S>/2."""
+    """The query b(v) y 1{z_0 != 0} on a listed class: y is the label and b a table over all inputs v. Its mean under
+    the concept f_S is half the average of b(v) f_S(v)."""
 
     concepts: ListedConcepts
     values: Values

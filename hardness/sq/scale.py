@@ -20,10 +20,10 @@ WINDOW_BITS = 22  # coordinates of the widest window: a transform of 2^22 intege
 def sign_batch(
     concepts: Any, tolerance: float, max_queries: int | None, seed: SeedSequence
 ) -> tuple[int, int]:
-    """Play sign batches (theory 2.5e) of live sets in random order against the window: return (live, queries).
+    """Play sign batches (theory 2.5e) against the oracle `window`; return how many sets are left and the queries asked.
 
-    The means of a batch are known in two ways: of sets that agree outside a small window of coordinates by a transform
-    on it, `window_batches`; of independent sets, at last, by `independent_batches`.
+    The means of a batch are found in two ways: of sets that agree outside a few coordinates by a transform over these
+    (`window_batches`); of linearly independent sets, at the end, by a formula (`independent_batches`).
     """
     require_memory(48 * concepts.size, concepts.label)
     pool, state = concepts.masks(), seed.generate_state(1, np.uint64).astype(np.uint64)
@@ -32,8 +32,7 @@ def sign_batch(
     budget = NO_LIMIT if max_queries is None else min(max_queries, NO_LIMIT)
     rank = n if concepts.s % 2 else n - 1
     modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
-    # `cap` is the largest batch that still lost what `modes` says: it only falls, as sets that are left depend more
-    # and more on one another.
+    # `cap` is the largest batch that still lost what `modes` says: it falls as the sets left get more dependent.
     queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * pool.size / size)
     coordinates = np.arange(n)
     # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
@@ -41,8 +40,7 @@ def sign_batch(
     while pool.size > 1 and smallest:
         order, parts, starts = _groups(pool, coordinates[:bits])
         alive, left = np.ones(pool.size, np.uint8), budget - queries
-        # Means are c/2^(bits + 1) for integers c: a window of 2 tau in units of c, rounded down, which no integer can
-        # tell from the real one.
+        # Means are c/2^(bits + 1) for integers c: 2 tau in units of c, rounded down, allows the same integers.
         length = int(tolerance * 2.0 ** (bits + 2))
         asked, cap = window_batches(parts, starts, modes, cap, smallest, bits, length, left, alive)
         pool, queries = pool[order[alive == 1]], queries + asked
@@ -62,7 +60,7 @@ def sign_batch(
 
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
-    """Return the bits of the first windows: the most whose transforms take a second, all of a small cube."""
+    """Return over how many coordinates the first transforms run: as many as a second allows for this many `queries`."""
     bits = 16
     while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
         bits += 1
@@ -70,7 +68,7 @@ def _window_bits(n: int, tolerance: float, queries: float) -> int:
 
 
 def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return coordinates whose first ones hold many sets: the rarest goes last, its sets drop out, and so on."""
+    """Return coordinates, those that hold many sets first: the rarest goes last, its sets drop out, and so on."""
     rest, order = coordinates.tolist(), []
     while len(rest) > 1:
         counts = [np.count_nonzero(pool >> np.uint64(j) & ONE) for j in rest]
@@ -83,7 +81,8 @@ def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> ND
 def _groups(
     pool: NDArray[np.uint64], window: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return an order of the sets by what they are outside a window of coordinates, their parts inside, the starts."""
+    """Return an order of the sets in which those that agree outside the coordinates `window` are neighbours, the sets'
+    bits at these coordinates in that order, and where each such group starts (then the end)."""
     parts, outside = np.zeros(pool.size, np.int64), pool.copy()
     for i, coordinate in enumerate(window):
         bit = np.uint64(coordinate)
@@ -97,16 +96,14 @@ def _groups(
 
 @compiled
 def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
-    """Play sign batches that are linearly independent over GF(2); return (live, queries).
+    """Play sign batches that are linearly independent over GF(2); return how many sets are left, and the queries asked.
 
-    `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` is what `batch_modes` says of a batch of odd
-    K, which needs the xor of all K to be no live set: it is given another size than s. The queue of live sets is at
-    head..tail.
+    `pool` uint64 holds the sets still possible (shuffled, all of size s), as a queue at head..tail. `mode[K]` says by
+    `batch_modes` what a batch of odd K loses if the xor of all K is no set of size s, which is seen to.
     """
     capacity = pool.size
     head, waiting = 0, capacity
-    # `batch` holds the sets of the next query; `reduced` and `pivot` their xor basis, kept in step with it. At most 64
-    # sets of 64 bits are independent, so that nothing here grows.
+    # `batch` holds the sets of the next query; `reduced` and `pivot` their xor basis: of at most 64 sets of 64 bits.
     batch, reduced, pivot = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
     held, queries, cap = 0, 0, mode.size - 1
     while waiting + held > 1 and queries < budget:
@@ -133,8 +130,7 @@ def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
                 rank += 1
                 waiting -= 1
             else:
-                # A set that does not fit this batch goes to the end of the queue: `tries` counts one turn of it, after
-                # which no set that waits extends the basis.
+                # A set that does not fit goes to the end of the queue; after one turn of it (`tries`) none fits.
                 tail = head + waiting - 1
                 pool[tail if tail < capacity else tail - capacity] = candidate
         held = rank
@@ -161,7 +157,7 @@ def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
 
 @compiled
 def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
-    """Extend an xor basis by x unless x depends on it."""
+    """Extend an xor basis of `rank` rows by x, in place, and return True; return False if x depends on it."""
     for i in range(rank):
         if x & pivot[i]:
             x ^= reduced[i]
@@ -173,9 +169,9 @@ def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
 
 @compiled
 def batch_means(parts: Any, count: Any, table: Any, values: Any) -> Any:
-    """Set values to 2^(bits+1) times the means of `parts` under a batch of the first `count`, half of the signs -."""
-    # Two transforms: one gives the sum of the signed characters at every point of the window, its sign is the query,
-    # and the second its coefficients. Sums of an odd number of signs are never 0.
+    """Fill `values` with 2^(bits+1) times the means of `parts` under a batch of its first `count`, half of them with
+    sign -1; `table` (2^bits,) is overwritten."""
+    # One transform gives the sum of characters, whose sign is the query (an odd sum is never 0), one its coefficients.
     table[:] = 0
     for i in range(count):
         table[parts[i]] = -1 if i < count // 2 else 1
@@ -199,12 +195,12 @@ def window_batches(
     budget: Any,
     alive: Any,
 ) -> Any:
-    """Play sign batches inside groups of sets that agree outside a window of `bits` coordinates: (queries, next cap).
+    """Play sign batches in groups of sets that agree outside `bits` coordinates; return (queries, the next `cap`).
 
-    `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled. One transform of 2^bits
-    integers gives every mean of a group's batch exactly, c / 2^(bits+1), and every other set has the mean 0; `length`
-    is the window in units of c. Of batches as large as `mode` says (at most `cap`), two more and two fewer, the one
-    that loses most is asked. A group is left once it is smaller than `smallest` and a batch. Marks the dead in `alive`.
+    `parts` int64: the sets' bits at these coordinates, shuffled, group g at starts[g]:starts[g+1]. A transform gives
+    the means of a group's batch, integers over 2^(bits+1); other sets have mean 0. The means that an answer allows span
+    `length` such units. Of the size that `mode` says (at most `cap`), two more and two fewer, the batch that loses most
+    is asked. A group smaller than `smallest` and a batch is left. Sets that are ruled out become 0 in `alive`.
     """
     live = parts.size
     table = np.empty(1 << bits, np.int32)

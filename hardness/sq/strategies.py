@@ -49,7 +49,8 @@ EVENING = 4  # rounds
 def until_idle(
     live: Any, ask: Callable[[Any, int], Iterable[Any]], patience: int = IDLE_QUERIES
 ) -> Generator[Any, Any]:
-    """Yield the queries of `ask(live, idle)` again and again, until `patience` rounds, `idle`, ruled out nothing."""
+    """Yield the queries of `ask(live, idle)`, round by round, until `patience` rounds in a row have ruled out nothing.
+    `live` are the concepts still possible, `idle` is the number of such rounds so far."""
     idle = 0
     while idle < patience:
         before = len(live)
@@ -59,7 +60,7 @@ def until_idle(
 
 
 def best_of(candidates: Callable[[Any, int], Iterable[Query]], live: Any, tolerance: float) -> Steps:
-    """Yield of the candidates each time the one that the window's answer leaves fewest concepts of."""
+    """Yield, each time, the candidate query after whose answer by the oracle `window` fewest concepts are left."""
 
     def best(live: Any, idle: int) -> list[Query]:
         def kept(query: Query) -> int:
@@ -77,10 +78,8 @@ def half_negative(size: int) -> NDArray[np.int_]:
 
 
 def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
-    """Return the query sign(sum_i eps_i f_i) of the labels f_i of some concepts, of whatever class.
-
-    On rounding f_i(u, y) is +1 if secret i has level y at u, else -1.
-    """
+    """Return the query sign(sum_i signs_i f_i), f_i the labels of the `chosen` concepts, on a class of any kind. On
+    rounding f_i(u, y) is +1 if secret i has level y at u, else -1."""
     match concepts.kind:
         case "parity":
             return SignBatch(chosen, signs)
@@ -94,7 +93,7 @@ def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
 
 
 def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask the best, by exact loss, of votes of live concepts, half of the signs -, of several sizes."""
+    """Ask votes of random concepts still possible, half with sign -1: of several sizes the one that leaves fewest."""
     largest = batch_size(tolerance)
 
     def candidates(live: Elements, idle: int) -> list[Query]:
@@ -105,13 +104,13 @@ def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> 
 
 
 def characters(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask the labels of one concept after the other, from a random start; of parities every single character."""
+    """Ask the labels of one concept after another, from a random start; on parities these are single characters."""
     for element in np.roll(live, -int(rng.integers(len(live))), axis=0):
         yield vote(concepts, element[None], half_negative(1))
 
 
 def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask the labels of one concept after the other, in random order."""
+    """Ask the labels of one concept after another, in random order."""
     for element in rng.permutation(live):
         yield vote(concepts, element[None], half_negative(1))
 
@@ -120,14 +119,14 @@ def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Rand
 
 
 def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask every monomial of degree 1 to max(1, s-1): exactly zero information below degree s."""
+    """Ask every monomial of degree 1 to max(1, s - 1); below degree s all means are 0, which tells nothing."""
     for degree in range(1, max(1, concepts.s - 1) + 1):
         for chosen in combinations(range(concepts.n), degree):
             yield character(sum(1 << j for j in chosen))
 
 
 def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask signed majorities of `batch_size` live sets, half of the signs - (theory 2.5e); fewer in the end game."""
+    """Ask signed majorities of `batch_size` possible sets, half with sign -1 (theory 2.5e); of fewer at the end."""
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
     return until_idle(
         live,
@@ -136,16 +135,17 @@ def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
 
 
 def batch(live: Masks, size: int, rng: Random) -> SignBatch:
-    """Draw a sign batch of `size` live sets (an odd number, at most all of them), half of the signs -."""
+    """Return a sign batch of `size` random sets of `live` (made odd, at most all of them), half with sign -1."""
     size = max(1, min(size, len(live)))
     size -= 1 - size % 2
     return SignBatch(rng.choice(live, size, replace=False), half_negative(size))
 
 
 def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask bent functions on blocks of 4^r sets: one of each of 2r pairs {2i, 2i+1}, |a_S| = 2^-r/2 > 2 tau.
+    """Ask bent functions: each gives a block of 4^r sets the means ±2^-r/2, for the largest r with 2^-r/2 > 2 tau.
 
-    No window holds a member and the rest: the whole block falls (theory 2.5e).
+    The sets of a block hold one coordinate of each of the same 2r pairs {2i, 2i+1} and agree elsewhere. No answer
+    allows both a set of the block and one outside (theory 2.5e).
     """
     rank = 0
     while 2.0 ** -(rank + 2) > 2 * tolerance:
@@ -163,13 +163,13 @@ def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
 
 
 def _split(sets: Masks, n: int) -> Masks:
-    """Return the pairs {2i, 2i+1} of which a set holds exactly one, each as its lower coordinate's bit."""
+    """Return for each set the mask of pairs {2i, 2i+1} of which it holds exactly one; bit 2i stands for the pair."""
     low = np.uint64(sum(1 << j for j in range(0, n - 1, 2)))
     return np.asarray((sets & low) ^ (sets >> np.uint64(1) & low))
 
 
 def _block(mask: int, rank: int, n: int) -> SpanFunction:
-    """Return the bent query on the block of a set's first 2r split pairs."""
+    """Return the bent query on the block of a set: the first 2 `rank` pairs of which the set holds exactly one vary."""
     split = int(_split(np.array([mask], np.uint64), n)[0])
     pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
     for j in pairs:
@@ -182,10 +182,10 @@ def _block(mask: int, rank: int, n: int) -> SpanFunction:
 
 
 def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask the best, by exact loss, of a sign batch and of all live sets at once, each aimed at a mean of its own.
+    """Ask, each time, what leaves fewest sets: a sign batch, or a function that gives every set a mean of its own.
 
-    By Parseval k means fill a range of about 1/sqrt(k), so an answer keeps a share of about tau sqrt(k). Of sets too
-    many for that a part is spread. Raises `InputError` for more than 24 bits.
+    By Parseval k means fill a range of about 1/sqrt(k), so an answer keeps a share of about tau sqrt(k). Where too many
+    sets are left for that, a random part is spread. Raises `InputError` for more than 24 bits.
 
     >>> from hardness.sq.game import play
     >>> [play(ParityConcepts(10, 3), "spread", "window", tau).queries for tau in (0.1, 0.02, 0.0002)]
@@ -210,7 +210,7 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
 
 
 def check_table(concepts: ParityConcepts, bits: int = TABLE_BITS) -> None:
-    """Raise `InputError` for a class whose queries cannot be tables on the whole cube."""
+    """Raise `InputError` where n exceeds `bits`, so that queries cannot be tables of 2^n values."""
     if concepts.n > bits:
         raise InputError(
             f"tables of 2^n values are asked for n at most {bits}, not {concepts.n}; lower --dim"
@@ -218,7 +218,8 @@ def check_table(concepts: ParityConcepts, bits: int = TABLE_BITS) -> None:
 
 
 def _evened(sets: Masks, n: int, clip: float, rng: Random) -> Values:
-    """Return a cut sum of these sets' characters, (2^n,), its weights moved until the means stand in even steps."""
+    """Return a query (2^n,): a weighted sum of the sets' characters, cut at `clip` standard deviations (0: its sign),
+    with weights adjusted until the means are evenly spaced."""
     # Even steps are what a window of fixed length holds fewest of. Which set stands where does not matter: at random,
     # so that the adversary's keeping one end says nothing of the next query.
     aim = rng.permutation(np.linspace(-1.0, 1.0, len(sets)))
@@ -226,8 +227,7 @@ def _evened(sets: Masks, n: int, clip: float, rng: Random) -> Values:
     for _ in range(EVENING):
         values = cut(character_sum(sets, weights, n), clip * float(np.linalg.norm(weights)))
         means = coefficients(values, sets)
-        # A fixed point has means in proportion to the aim: what a mean lacks, in the scale of the least squares fit
-        # means = c aim, is added to its weight.
+        # What a mean lacks of the aim, in the scale of the least squares fit means = c aim, is added to its weight.
         weights = weights + aim - means * (aim @ aim) / (means @ aim)
     return values
 
@@ -241,21 +241,21 @@ def character_sum(sets: Masks, weights: NDArray[Any], n: int) -> Values:
 
 
 def coefficients(values: Values, sets: Masks) -> Values:
-    """Return 2^n times the coefficients (count,) of a table (2^n,) at some sets."""
+    """Return 2^n times the Fourier coefficients (count,) of a table (2^n,) at some sets."""
     spectrum = values.copy()
     walsh_hadamard(spectrum)
     return np.asarray(spectrum[sets.astype(np.int64)])
 
 
 def cut(values: Values, at: float) -> Values:
-    """Return values over `at`, cut at ±1; their signs if it is 0."""
+    """Return values over `at`, clipped to [-1, 1], or their signs if `at` is 0."""
     return np.clip(values / at, -1.0, 1.0) if at else np.sign(values)
 
 
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask gradient coordinates of random students on y, each a query: an MLP neuron and an attention head in turn.
+    """Ask the coordinates of gradients of random students, times the label: an MLP neuron's and an attention head's.
 
-    Of max(0, <a, v> + b) it is v_j 1{<a, v> + b > 0}; of sigma(<w, u> - b) it is u_j sigma', scaled to reach 1.
+    Those of max(0, <a, v> + b) are v_j 1{<a, v> + b > 0}; those of sigma(<w, u> - b) are u_j sigma', scaled to reach 1.
     """
     check_table(concepts, GRADIENT_BITS)
     n = concepts.n
