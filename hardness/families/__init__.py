@@ -15,9 +15,9 @@ from hardness.io.texts import sanitize
 
 
 def get(name: str) -> type[Family]:
-    """Return the family registered as `name`, or behind ``package.module:Name``; nothing of it is called.
+    """Return the class of the family registered as `name`, or named as ``package.module:Name``; it is not called.
 
-    Raises `InputError` if there is none, or if what stands there is no family.
+    Raises `InputError` if there is none, or if it is not a dataclass derived from `Family`.
     """
     family: Any = registry.get("family", name)
     derived = isinstance(family, type) and issubclass(family, Family) and is_dataclass(family)
@@ -27,9 +27,9 @@ def get(name: str) -> type[Family]:
 
 
 def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
-    """Return the family `name`, or of that class, with these parameters, such as a file states.
+    """Return an instance of the family class `name` (a name or the class) with these parameters.
 
-    Raises `InputError` for one that is unknown, missing, of another type than its field or refused by the family.
+    Raises `InputError` for a parameter that is unknown, missing, of a wrong type or refused by the family.
 
     >>> build("parity", {"dim": 8, "heads": "2"})
     Traceback (most recent call last):
@@ -47,14 +47,14 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
 
 
 def option(parameter: str) -> str:
-    """Return a parameter as the command line spells it."""
+    """Return the option of the command line for a parameter: ``noise_of`` is ``--noise-of``."""
     return "--" + parameter.replace("_", "-")
 
 
 def parameters(family: Family) -> dict[str, Any]:
-    """Return the parameters of a family as files name them, defaults included.
+    """Return the parameters of a family by name, defaults included, as files state them.
 
-    A field with ``"switch": True`` in its metadata came later: a file says nothing of it while it has its default.
+    A field with ``"switch": True`` in its metadata is left out while it has its default, as it came after older files.
     """
     values = vars(family)
     kept = (
@@ -64,7 +64,7 @@ def parameters(family: Family) -> dict[str, Any]:
 
 
 def options_of(family: Family) -> list[str]:
-    """Return the options of `hardness generate` that give these parameters."""
+    """Return the options of `hardness generate`, each with its value in one text, that give a family's parameters."""
     options = []
     for f in fields(cast(Any, family)):
         value = getattr(family, f.name)
@@ -79,7 +79,7 @@ def options_of(family: Family) -> list[str]:
 
 
 def name_of(family: Family) -> str:
-    """Return the name under which `get` finds the class of a family: registered, or ``package.module:Name``."""
+    """Return the name by which `get` finds the class of a family: the registered one, or ``package.module:Name``."""
     cls = type(family)
     if family.name in registry.points("family") and registry.get("family", family.name) is cls:
         return family.name

@@ -30,23 +30,22 @@ CLAIMS = (
 
 
 def described(text: str, default: Any = MISSING, **marks: bool) -> Any:
-    """Return a field of a family: its help, its default if it has one, and marks such as same_secret or switch."""
+    """Return a dataclass field with help `text`, a default if given, and `marks` (same_secret, switch) as metadata."""
     return field(default=default, metadata={"help": text, **marks})
 
 
 class Family(ABC):
-    """Public parameters of a family of layers: a frozen dataclass derived from this one, whose fields they are.
+    """A family of attention layers: derive a frozen dataclass from this one, its fields being the public parameters.
 
-    It must have a `dim`, `draw` and `realize`; whatever `draw` returns is the secret. Its `hypothesis` says under which
-    its layers are hard (or "None: …"), `heads_meaning` what m is, and `linear` how labels show a hidden linear
-    equation: what attacks and their estimates go by. All else has a default. The help of a field stands in its
-    metadata (`described`), and an `example` of the options is what the command line shows.
+    It must have a field `dim` and methods `draw`, whose result is the secret, and `realize`; all else has a default.
+    `hypothesis` is the assumption under which the layers are hard (or "None: …"), `heads_meaning` says what the number
+    of heads stands for, and `linear` how labels show a hidden linear equation, on which attacks and their estimates
+    rely. A field's help stands in its metadata (`described`); the command line shows `example`, a line of options.
 
-    Equal seeds give unrelated secrets at different parameters, but for a field with ``"same_secret": True`` in its
-    metadata: it says how examples are drawn, or which of several layers is made of one secret.
+    Equal seeds give unrelated secrets at different parameters. The exception is a field with ``"same_secret": True`` in
+    its metadata, which changes how examples are drawn, or which layer is made of the secret, and not the secret.
 
-    **A class derived from another one that states no hypothesis of its own has none**, nor anything else that is known
-    of the other's secrets.
+    **A class that derives from a family and states no `hypothesis` has none**, and inherits no claim on secrets.
 
     >>> from hardness.families.parity import Parity
     >>> class Shallow(Parity):
@@ -85,35 +84,36 @@ class Family(ABC):
             cls.hypothesis = f"{UNSTATED}; {cls.__name__} has no `hypothesis` of its own"
 
     def __post_init__(self) -> None:
-        """Raise `InputError` unless every field holds a value of its type; numpy's numbers become Python's."""
+        """Turn numpy's numbers in fields into Python's. Raises `InputError` for a value of a wrong type."""
         for name, hint in types_of(type(self)).items():
             value = fitting(getattr(self, name), hint, f"parameter {name} of {self.name}")
             object.__setattr__(self, name, value)
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Return a secret, drawn from `rng`: arrays by name."""
+        """Return a secret drawn from `rng`, as arrays by name."""
 
     @abstractmethod
     def realize(self, secret: Secret) -> Teacher:
-        """Return the teacher that a secret makes."""
+        """Return the layer that a secret determines: a `Gadget`, or a dense layer."""
 
     def check(self, secret: Secret) -> None:  # noqa: B027  # most families of others have none
-        """Raise `InputError` for arrays of a file that are no secret of this family; any are, unless it says."""
+        """Raise `InputError` if arrays read from a file are no secret of this family; by default accept any."""
 
     def labels(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Labels (n, k, d) of packed tokens (n, k, words) as anybody may see them: of a gadget in closed form.
+        """Return the public labels (n, k, d) of packed tokens (n, k, words), of a gadget in closed form.
 
-        `noise` (n,) holds a uniform number in (0, 1) per example; at 1/2 no label has noise.
+        `noise` (n,) holds for each example a uniform number in (0, 1), from which label noise is made; 1/2 makes none.
         """
         if isinstance(teacher, Gadget):
             return teacher.place(words, self.column_values(teacher, words, noise))
         return np.asarray(teacher(unpack(words, self.dim)))
 
     def column_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values (n,) of packed pairs (n, 2, words): where z_0 != 0, row a of the label is x_a[0] times that.
+        """Return the labels of packed pairs (n, 2, words) as one value each (n,), `noise` (n,) as in `labels`.
 
-        All stands in column 0. Raises `InputError` for a family whose labels have another form.
+        Row a of the label is x_a[0] times it, in column 0, if the tokens differ in coordinate 0 (else `closed_value`).
+        Raises `InputError` for a family whose labels have another form.
         """
         if isinstance(teacher, Gadget):
             return teacher.value(teacher.levels(words))
@@ -122,50 +122,50 @@ class Family(ABC):
         )
 
     def open_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return `column_values` where they depend on the bits u alone; else raise `InputError`."""
+        """Return `column_values`; raise `InputError` unless they depend only on which coordinates differ."""
         return self.column_values(teacher, words, noise)
 
     def closed_value(self, teacher: Any) -> float:
-        """Return what takes the place of `column_values` where z_0 = 0: C, the sum of the heads' coefficients."""
+        """Return the value C in place of `column_values` where tokens agree in coordinate 0: the heads' sum of W_00."""
         return float(teacher.gate if isinstance(teacher, Gadget) else teacher.w[:, 0, 0].sum())
 
     def heads_shown(self, teacher: Any) -> int:
-        """Return the number of heads as anybody may know it: where it follows from the secret, the largest of any."""
+        """Return the number of heads to make public: where it depends on the secret, its maximum over all secrets."""
         return int(teacher.heads)
 
     @property
     def heads_follow(self) -> bool:
-        """Whether the number of heads follows from the secret, so that `heads_shown` only bounds it."""
+        """Say whether the number of heads depends on the secret, so that `heads_shown` only bounds it."""
         return False
 
     def log2_secrets(self) -> float | None:
-        """Return log2 of the number of secrets, rounded down if at all; None where they are not counted."""
+        """Return log2 of the number of possible secrets, or a lower bound; None if they are not counted."""
         return None
 
     def model_secret(self) -> Secret | None:
-        """Return a fixed secret whose layer has the conditions of any other's; None if they depend on it."""
+        """Return a fixed secret that stands for all as to `conditions` of the layer; None if these depend on it."""
         return None
 
     def concepts(self) -> Concepts | None:
-        """Return the labels that statistical-query bounds and games are about; None where nothing is proved."""
+        """Return the concept class that statistical-query bounds and games are about; None if nothing is proved."""
         return None
 
     def certificate(self, teacher: Any) -> dict[str, Any]:
-        """Return what is proved of a teacher, as JSON."""
+        """Return what is proved of the layer `teacher`, as JSON data."""
         return {"method": "none: the layer follows from the secret"}
 
     def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
-        """Return a certificate as anybody may know it: None for what depends on the secret."""
+        """Return the public form of a certificate: entries that depend on the secret are None."""
         return certificate
 
     def verify(self, teacher: Any, secret: Secret) -> Checks:
-        """Check the certificate again: (name, ok, detail) each."""
+        """Return the outcome of each check of the certificate, done anew, as (name, ok, detail)."""
         return []
 
 
 @cache
 def types_of(family: Any) -> Mapping[str, Any]:
-    """Return the types of a family's fields, in order."""
+    """Return the type of each field of a family class, by name, in order."""
     hints = get_type_hints(family)
     return {f.name: hints[f.name] for f in fields(family)}
 

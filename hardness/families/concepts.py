@@ -26,10 +26,10 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class ParityConcepts:
-    """The parities chi_S of s out of n bits, in colex order of S (theory 2.5).
+    """The class of parities of sets S of s out of n bits, in order of their masks, colex (theory 2.5).
 
-    A set is a mask with bit j set iff coordinate j is in S (bit 0 is the layer's coordinate 1): a Python integer for
-    any n, and in arrays uint64, for n <= 64. Raises `InputError` unless 1 <= s <= n.
+    The mask of S has bit j set iff coordinate j is in S (bit 0 is the layer's coordinate 1). It is a Python integer for
+    any n, and uint64 in arrays, for n <= 64. Raises `InputError` unless 1 <= s <= n.
 
     >>> class_ = ParityConcepts(5, 2)
     >>> class_.size, class_.masks(0, 4).tolist(), class_.unrank(9) == 0b11000
@@ -53,7 +53,7 @@ class ParityConcepts:
         return f"parity of {self.s} out of {self.n} bits"
 
     def unrank(self, rank: int) -> int:
-        """Return the set of a colex rank in 0..N-1."""
+        """Return the mask of the set of a rank in 0..N-1 in colex order, N being `size`."""
         mask, position = 0, self.n
         for order in range(self.s, 0, -1):
             position -= 1
@@ -64,7 +64,7 @@ class ParityConcepts:
         return mask
 
     def masks(self, start: int = 0, count: int | None = None) -> NDArray[np.uint64]:
-        """Return the sets of ranks start .. start+count-1 (to the end if no count), uint64."""
+        """Return the masks of ranks start..start+count-1, or to the end, uint64. Raises `InputError` if n > 64."""
         from hardness.kernels import bits as kernels
 
         if self.n > 64:
@@ -84,11 +84,11 @@ class ParityConcepts:
 
 @dataclass(frozen=True)
 class RoundingConcepts:
-    """All q^n labels floor(p (<w, u> mod q)/q) of public vectors u (theory 2.6): w in Z_q^n, first digits fastest.
+    """The class of labels floor(p (<w, u> mod q)/q) of vectors u, one for each secret w in Z_q^n (theory 2.6).
 
-    diag: u uniform in {0,1}^n. dot: u = z_0 z with entries -1, 0, 1 of probability 1/4, 1/2, 1/4. Elements are rows w
-    of residues, int16. With `heads` the labels are those of that many heads (theory 1.4). Raises `InputError` unless
-    n >= 1, q >= 2, 2 <= p <= q and heads >= 2.
+    For diag u is uniform in {0,1}^n, for dot entries are -1, 0, 1 of probability 1/4, 1/2, 1/4. Elements are rows w of
+    residues, int16, in order of rank, the first entry changing fastest. With `heads` the labels are what that many
+    heads compute (theory 1.4). Raises `InputError` unless n >= 1, q >= 2, 2 <= p <= q and heads >= 2.
 
     >>> concepts = RoundingConcepts(2, 3, 2)
     >>> concepts.size, concepts.elements()[:4].tolist(), concepts.labels(concepts.elements()[[5]]).tolist()
@@ -111,7 +111,7 @@ class RoundingConcepts:
         return int(self.q**self.n)
 
     def elements(self) -> NDArray[np.int16]:
-        """All secrets, int16 (q^n, n); refused where a game's table of labels would pass 1 GiB."""
+        """Return all secrets, int16 (q^n, n). Raises `InputError` if a table of all labels would exceed 1 GiB."""
         table = self.size * (2 if self.gadget == "diag" else 3) ** self.n
         if table > 2**30 or self.q > 2**15:
             raise InputError(
@@ -121,18 +121,18 @@ class RoundingConcepts:
 
     @property
     def powers(self) -> NDArray[np.int64]:
-        """Place values: element @ powers is its rank."""
+        """Return the powers 1, q, …, q^(n-1): an element's product with them is its rank."""
         return np.asarray(self.q ** np.arange(self.n))
 
     def public(self) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        """Return the public vectors, int8 (U, n), and their probabilities (U,)."""
+        """Return all U public vectors u, int8 (U, n), and their probabilities (U,)."""
         base, low = (2, 0) if self.gadget == "diag" else (3, -1)
         vectors = (np.arange(base**self.n)[:, None] // base ** np.arange(self.n) % base + low).astype(np.int8)
         odds = np.where(vectors == 0, 0.5, 0.5 if base == 2 else 0.25)
         return vectors, np.asarray(odds.prod(axis=1))
 
     def labels(self, elements: NDArray[np.int16]) -> NDArray[np.uint8]:
-        """Levels 0..p-1 of every public vector under every secret, uint8 (count, U)."""
+        """Return the label 0..p-1 of every public vector under each of the secrets (count, n), uint8 (count, U)."""
         centred = modular.centred(elements.astype(np.int64), self.q)
         # Inner products stay far below 2^24, so the fast product in float32 is exact.
         t = (centred.astype(np.float32) @ self.public()[0].T.astype(np.float32)).astype(np.int64)
@@ -155,17 +155,17 @@ class RoundingConcepts:
 
     @cached_property
     def label_table(self) -> NDArray[np.uint8]:
-        """Labels of all secrets in order of rank, uint8 (q^n, U)."""
+        """The labels of every public vector under all secrets in order of rank, uint8 (q^n, U)."""
         elements = self.elements()
         return np.concatenate([self.labels(elements[i : i + 4096]) for i in range(0, len(elements), 4096)])
 
 
 class ListedConcepts(ABC):
-    """Labels ±1 of n fair signs v, one function for each of the listed secrets: bounds by theory 2.8, and games.
+    """A class of functions from n fair signs v to labels ±1, one for each listed secret, for bounds (2.8) and games.
 
-    A class derived from this one has the number `n` of signs and says which secrets there are (mappings of arrays, as a
-    family's `draw` makes them) and what each says of inputs. On the layer's tokens v_j is x_1j x_2j, with j from 1;
-    labels speak where z_0 != 0. Secrets with equal labels are one concept.
+    Derive from it with the number `n` of signs, the list of `secrets` (mappings of arrays, as a family's `draw` makes
+    them) and the `values` of each on sign vectors. On the layer's tokens v_j is x_1j x_2j, j from 1, and the labels are
+    those of pairs whose tokens differ in coordinate 0. Secrets with equal labels are one concept.
 
     >>> class Dictators(ListedConcepts):
     ...     n = 3
@@ -182,7 +182,7 @@ class ListedConcepts(ABC):
 
     @abstractmethod
     def secrets(self) -> Sequence[Arrays]:
-        """List all secrets."""
+        """Return a list of all secrets."""
 
     @abstractmethod
     def values(self, secret: Arrays, v: NDArray[np.int8]) -> NDArray[Any]:
@@ -190,14 +190,14 @@ class ListedConcepts(ABC):
 
     @cached_property
     def inputs(self) -> NDArray[np.int8]:
-        """All sign vectors, (2^n, n)."""
+        """All sign vectors v, int8 (2^n, n)."""
         return (1 - 2 * (np.arange(2**self.n)[:, None] >> np.arange(self.n) & 1)).astype(np.int8)
 
     @cached_property
     def table(self) -> NDArray[np.int8]:
-        """Labels ±1 of all distinct concepts on `inputs`, int8 (N, inputs).
+        """The labels ±1 of all N distinct concepts on `inputs`, int8 (N, 2^n).
 
-        Raises `InputError` for labels of other values and for classes too large to list.
+        Raises `InputError` for labels of other values, and for more than `ENUMERATED` labels.
         """
         secrets = self.secrets()
         if not 0 < len(secrets) * 2**self.n <= ENUMERATED:

@@ -24,9 +24,9 @@ SAMPLE = 1 << 14  # rows over which the variance of a random layer's labels is n
 
 @dataclass(frozen=True, repr=False)
 class NestedGadget(Gadget):
-    """A gadget, the task, whose label stands in column 0, over `blocks`: block i (from 1) shows its label in column i.
+    """A gadget with its label in column 0, and others (`blocks`) whose labels stand in columns 1, 2, ….
 
-    The layer has the heads of all of them; those of block i write to column i, W = c E_0i.
+    The layer has the heads of all of them; a head of block i, counted from 1, writes to column i.
     """
 
     blocks: tuple[Gadget, ...] = ()
@@ -48,16 +48,16 @@ class NestedGadget(Gadget):
 
 
 def blocks_of(s: int, g: int) -> tuple[int, ...]:
-    """Return the sizes of the blocks of a chain that grows by g coordinates at a time, the last one by what is left."""
+    """Return s as a sum of blocks of g, the last one being what is left: (2, 2, 1) for s = 5, g = 2."""
     return (g,) * (s // g) + ((s % g,) if s % g else ())
 
 
 @dataclass(frozen=True)
 class Nested(Family):
-    """Labels χ_S of a hidden set S of `size` s in column 0, and χ_{S_i} in column i of the chain S_1 ⊂ S_2 ⊂ … ⊂ S.
+    """Layers that show the parity of a hidden set S in column 0, and of S_i in column i, for a chain S_1 ⊂ S_2 ⊂ … ⊂ S.
 
-    The chain grows by `block` g coordinates at a time; g = s shows the parity alone, bit for bit as `parity` does. All
-    on one gate, from one layer. Games on chains are played block by block (study `switches`; theory 2.9).
+    S has `size` s, and the chain grows by `block` g coordinates at a time; g = s shows one parity, bit for bit that of
+    `parity`. All share coordinate 0 as gate. Games are played block by block (study `switches`; theory 2.9).
     """
 
     dim: int = described("Features of a token, d; coordinate 0 is the gate.")
@@ -88,11 +88,11 @@ class Nested(Family):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """|B_1|, …, |B_L|: by how many coordinates each shown parity exceeds the one before."""
+        """The number of coordinates that each parity of the chain has more than the one before."""
         return blocks_of(self.size, self.block)
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """A uniform hidden set as of `parity`, "support" (s,) ascending, and "order" (s,), the chain's coordinates."""
+        """Return a uniform hidden set: "support" (s,) ascending, and "order" (s,), that in which the chain grows."""
         support = self._task().draw(rng)["support"]
         return {"support": support, "order": rng.permutation(support)}
 
@@ -115,7 +115,7 @@ class Nested(Family):
         return gadget.exact(self.gadget, weights, *levels(self.gadget, len(support)), self.sharpness)
 
     def certificate(self, teacher: NestedGadget) -> dict[str, Any]:
-        """Return what is proved: every shown label is exactly A ± 1 by theorem 1.2, A_i and C_i in column i."""
+        """Return what is proved: every label is offset ± 1 by theorem 1.2; A_i and C_i are offset, gate of column i."""
         parities = (teacher, *teacher.blocks)
         return {
             "method": "theorem 1.2, exact over Q, for every shown parity",
@@ -139,10 +139,10 @@ class Nested(Family):
 
 @dataclass(frozen=True)
 class Tent(Family):
-    """The heads of `parity` with gadget diag: the same Θ, hidden set of m coordinates and |c_i|, but other signs.
+    """The m heads of `parity` with gadget diag: the same Θ, hidden set and |coefficients|, but other signs of these.
 
-    The coefficients of the first ceil(m/2) thresholds are positive and the others negative: the label rises to the
-    middle level and falls. For even m it is symmetric.
+    The coefficients of the first ceil(m/2) thresholds are positive and the others negative, so that the label rises up
+    to the middle level and then falls. For even m it is symmetric.
 
     >>> tent = Tent(dim=8, heads=4)
     >>> tent.realize({"support": np.array([1, 2, 3, 4])}).values.round(2).tolist()
@@ -178,7 +178,7 @@ class Tent(Family):
         self._parity.check(secret)
 
     def realize(self, secret: Secret) -> Gadget:
-        """Return the heads of the parity, their coefficients with these signs."""
+        """Return the heads of the parity of the secret's set, with the signs of a tent."""
         parity = self._parity.realize(secret)
         rising = np.arange(self.heads) < -(-self.heads // 2)
         c = np.where(rising, 1, -1) * np.abs(parity.coefficients)
@@ -191,9 +191,9 @@ class Tent(Family):
 
 @dataclass(frozen=True)
 class RandomDiagonal(Family):
-    """Heads with Θ_i = diag(θ_i), θ_ij ~ N(0, r²/d), and W_i = c_i E_00 with normal c_i, labels of variance 1.
+    """Random heads with Θ_i = diag(θ_i), θ_ij ~ N(0, r²/d), and W_i = c_i E_00, c_i normal, scaled to label variance 1.
 
-    On rows with z_0 != 0 the label is x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j), u_0 = 1 (theory 1.1).
+    Where tokens differ in coordinate 0, row a is x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j), u_j = 1 iff they differ in j (1.1).
     """
 
     dim: int = described("Features of a token, d; coordinate 0 is the gate.")
@@ -217,7 +217,7 @@ class RandomDiagonal(Family):
         number("scale", self.scale, "(0, inf)")
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Return the layer's numbers: {"theta": (m, d), "c": (m,)}."""
+        """Return the layer's numbers {"theta": (m, d), "c": (m,)}, c scaled by a fixed sample."""
         theta = rng.normal(0, self.scale / self.dim**0.5, (self.heads, self.dim))
         c = rng.normal(size=self.heads)
         words = TokenStream(0, 1, self.dim).packed(0, SAMPLE)[:, 0]
@@ -244,7 +244,7 @@ class RandomDiagonal(Family):
 
 
 def _values(theta: Floats, c: Floats, words: Words) -> Floats:
-    """Return the values (n,) of packed bits (n, words); every sum is in one order, whatever stands beside a row."""
+    """Return Σ_i c_i tanh(<θ_i, u>) (n,) of packed bits u (n, words), the same to the last bit in any set of rows."""
     levels = np.zeros((len(words), len(c)))
     bits = unpack_bits(words, theta.shape[1])
     for j in range(theta.shape[1]):

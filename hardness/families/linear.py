@@ -22,12 +22,13 @@ Public = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Hidden(ABC):
-    """A hidden equation as public parameters state it: labels show the level ⌊p t/q⌋ of t = ⟨w, a⟩ mod q.
+    """A hidden linear equation, from public parameters: labels show ⌊p t/q⌋ of t = ⟨w, a⟩ mod q, w (n,) being secret.
 
-    a (n,) is u in {0,1}ⁿ for diag, z₀·z in {-1,0,1}ⁿ for dot. Where z₀ ≠ 0 row i of a label is x_i[0] (A + what shows
-    the level), elsewhere x_i[0] C, in column 0. `sparsity` is the public number of non-zeros of w, `flip` the
-    probability that a parity's sign is wrong, `noise` the standard deviation of the noise on t, and `heads` the number
-    of heads where their levels may stop short of the range (`span`). A, C and `dim` are None where they are not known.
+    Let z be half the difference of the two tokens x_1, x_2. The public vector a (n,) is |z| for diag, z_0 z for dot,
+    without coordinate 0. In column 0, row i of a label is x_i[0] (A + first + step ⌊p t/q⌋) if z_0 ≠ 0, else x_i[0] C.
+    `sparsity` is the number of non-zeros of w if it is public, `flip` the probability that a parity's sign is wrong,
+    `noise` the standard deviation of the noise on t, `heads` the number of heads if they may be too few for all t (see
+    `span`), else None. A, C and `dim` are None if they are not known.
     """
 
     q: int
@@ -47,7 +48,7 @@ class Hidden(ABC):
 
     @classmethod
     def of(cls, public: Public) -> Self:
-        """Parse public parameters. Raises `InputError` where some are lacking."""
+        """Return the hidden equation that public parameters state. Raises `InputError` if one of them is missing."""
         for name in ("gadget", *cls.requires):
             _needed(public, name)
         flip, noise = (float(public.get(name) or 0.0) for name in ("flip", "noise"))
@@ -57,33 +58,33 @@ class Hidden(ABC):
     @staticmethod
     @abstractmethod
     def _parse(public: Public) -> tuple[int, int, Any, int | None, int | None]:
-        """Return q, p, gadget, sparsity and heads."""
+        """Return q, p, gadget, sparsity and heads from public parameters."""
 
     @staticmethod
     @abstractmethod
     def write(w: Integers) -> dict[str, list[int]]:
-        """Return w (n,), centred in (-q/2, q/2], as files write this family's secrets."""
+        """Return the secret in the form that files have for this family, from w (n,) centred in (-q/2, q/2]."""
 
     @staticmethod
     @abstractmethod
     def read(secret: Mapping[str, Any], n: int) -> Integers:
-        """Return w (n,) of such a secret. Raises `LookupError`, `TypeError` or `ValueError` for what is none."""
+        """Return w (n,) of a secret as files have it. Raises `LookupError`, `TypeError` or `ValueError` for others."""
 
     def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the public vectors a (N, n) int8 of inputs X (N, 2, d) with z₀ ≠ 0."""
         return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
 
     def levels(self, values: Floats) -> Floats:
-        """Return the levels of informative labels (N,) less A; no integers from 0 to p - 1 where it is none."""
+        """Return the levels (N,) of `values`, labels less the offset A: integers 0..p-1, unless they are no labels."""
         return (values - self.first) / self.step
 
     @property
     def offset(self) -> float:
-        """A. Raises `InputError` where it is not public."""
+        """The offset A of all labels. Raises `InputError` if it is not public."""
         return float(_needed(vars(self), "A"))
 
     def equations(self, X: NDArray[np.int8], Y: Floats) -> "Equations":
-        """Return the equations in examples X, Y (N, 2, d). Raises `InputError` where they do not fit."""
+        """Return the equations in examples X, Y (N, 2, d). Raises `InputError` for a wrong shape or offset A."""
         if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or self.dim not in (None, X.shape[2]):
             raise InputError(f"X and Y must both have shape (N, 2, {self.dim}), got {X.shape} and {Y.shape}")
         rows, A = informative(X), self.offset
@@ -95,14 +96,14 @@ class Hidden(ABC):
         return self.rows(self.vectors(X[rows]), level)
 
     def rows(self, a: NDArray[np.int8], level: Integers) -> "Equations":
-        """Return vectors a (N, n) and levels (N,) with what is public beside them."""
+        """Return public vectors a (N, n) and levels (N,) as equations. Raises `InputError` if `sparsity` exceeds n."""
         if self.sparsity is not None and self.sparsity > a.shape[1]:
             raise InputError(f"`public` states a secret of {self.sparsity} of {a.shape[1]} coordinates")
         kind = type(self)
         return Equations(a, level, self.q, self.p, kind, self.sparsity, self.flip, self.noise, self.heads)
 
     def predict(self, secret: Mapping[str, Any], X: NDArray[np.int8]) -> Floats:
-        """Return the noiseless labels (N, 2, d) of X (N, 2, d) under a secret as files write it."""
+        """Return the noiseless labels (N, 2, d) of X (N, 2, d) under a secret as files have it."""
         w, rows = self.read(secret, X.shape[2] - 1), informative(X)
         t = self.vectors(X[rows]).astype(np.int64) @ w
         ends = span(w, self.q, self.p, self.heads, self.gadget == "dot")
@@ -116,7 +117,7 @@ class Hidden(ABC):
 
 
 class HiddenSet(Hidden):
-    """Labels A + (-1)^t of a sum t of bits: q = p = 2, and the secret is the support of w in coordinates 1..n."""
+    """The parity case: labels A + (-1)^t, t a sum of bits, q = p = 2; the secret is the support of w in 1..n."""
 
     requires, first, step = ("heads",), 1, -2
 
@@ -139,7 +140,7 @@ class HiddenSet(Hidden):
 
 
 class HiddenVector(Hidden):
-    """Labels A + ⌊p t/q⌋ of t mod q; the secret is w, centred in (-q/2, q/2]."""
+    """The rounding case: labels A + ⌊p t/q⌋ of t = ⟨w, a⟩ mod q; the secret is w, centred in (-q/2, q/2]."""
 
     requires = ("modulus", "levels")
 
@@ -163,9 +164,9 @@ class HiddenVector(Hidden):
 
 @dataclass(frozen=True)
 class Equations:
-    """Rows a (N, n) int8 with levels (N,) int64: level = ⌊p·(⟨w, a⟩ mod q)/q⌋ up to noise (theory 1.4).
+    """N equations for a secret w (n,): each `level` (N,) int64 is ⌊p·(⟨w, a⟩ mod q)/q⌋ of its row a, up to noise (1.4).
 
-    Parity is the case q = p = 2. `kind` says how the family writes w; all else as of `Hidden`.
+    The rows are `a` (N, n) int8; parity is the case q = p = 2. `kind` says how files have w; for the rest see `Hidden`.
     """
 
     a: NDArray[np.int8]
@@ -187,20 +188,20 @@ class Equations:
 
     @property
     def are_parities(self) -> bool:
-        """Whether they are the parities of a set whose size is public: right, or wrong with probability `flip`."""
+        """Say whether they are parities of a set of public size, each wrong with probability `flip`, if at all."""
         return self.q == 2 and self.sparsity is not None and not self.noise
 
     def rows(self, index: Integers | NDArray[np.bool_] | slice) -> "Equations":
-        """Return some of the rows."""
+        """Return the equations that `index` selects: numbers, a mask or a slice."""
         return replace(self, a=self.a[index], level=self.level[index])
 
     def agreement(self, w: Integers) -> float:
-        """Return the fraction of rows whose level w reproduces."""
+        """Return the fraction of equations that w (n,) satisfies; 0 if there are none."""
         t = self.a.astype(np.int64) @ np.asarray(w, dtype=np.int64)
         return float(np.mean(modular.level(t, self.q, self.p) == self.level)) if len(self) else 0.0
 
     def secret(self, w: Integers) -> dict[str, list[int]]:
-        """Return w (n,) as `generate` writes secrets of the family: for rounding centred in (-q/2, q/2]."""
+        """Return the secret of w (n,), residues mod q, in the form that files have for this family."""
         return self.kind.write(modular.centred(np.asarray(w, dtype=np.int64) % self.q, self.q))
 
 
@@ -211,9 +212,9 @@ def _needed(public: Public, name: str) -> Any:
 
 
 def span(w: Integers, q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:
-    """Return the integers low..high-1 at which `heads` heads show the level of the secret w (n,), centred.
+    """Return (low, high): only for ⟨w, a⟩ in low..high-1 do `heads` heads show the right level, w (n,) being centred.
 
-    None where they show it everywhere.
+    None if they do so at every value that ⟨w, a⟩ can have, or `heads` is None.
     """
     low, high = level_range("dot" if dot else "diag", w.tolist())
     cell = modular.cell(low, q, p)

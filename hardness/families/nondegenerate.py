@@ -16,18 +16,18 @@ Array = NDArray[np.float64]
 
 
 def _knob(text: str) -> Any:
-    """Return a field that changes a layer and not its secret; a file names it only where it is not None."""
+    """Return a dataclass field with help `text` that changes the layer and not its secret; if None, files omit it."""
     return described(text, None, switch=True, same_secret=True)
 
 
 @dataclass(frozen=True)
 class Nondegenerate(Family):
-    """A layer with Θ_i entries N(0, τ²/(2 d²)) and W_i entries N(0, 1/d).
+    """Random layers whose Θ_i have entries N(0, τ²/(2 d²)) and whose W_i have entries N(0, 1/d).
 
     `scale` τ > 0 is the standard deviation of a score difference x_a Θ (x_b - x_c), so that the softmax is neither flat
-    nor saturated at any size. Every parameter after it sets one condition of the learner with the theorem to a value,
-    as `hardness.gadgets.conditions` measures it, and leaves the norms as they are. They are applied in the order of the
-    fields; None leaves the layer as it was drawn.
+    nor saturated at any size. Each parameter from `stable_rank` to `sum_w` changes the matrices so that one condition
+    of the provable learner has this value, as `hardness.gadgets.conditions` measures it. These changes are made in the
+    order of the fields; None leaves the matrices as they were drawn.
     """
 
     dim: int = described("Features of a token, d.")
@@ -87,7 +87,7 @@ class Nondegenerate(Family):
         expect(secret, dict.fromkeys(("theta", "w"), ("<f8", (self.heads, self.dim, self.dim))))
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
-        """Return the layer of the secret's own theta and w, with every condition that a parameter sets."""
+        """Return the layer of the secret's theta and w, changed as the parameters that are not None say."""
         layer = dict(secret)
         for name, (part, change, _) in KNOBS.items():
             if (value := getattr(self, name)) is not None:
@@ -99,9 +99,9 @@ class Nondegenerate(Family):
 
 
 def with_coherence(M: Array, coherence: float) -> Array:
-    """Return matrices of the same norms whose cosines are all `coherence`, in [0, 1).
+    """Return matrices of the norms of M (m, d, d) whose cosines with each other all are `coherence`, in [0, 1).
 
-    They are the combinations of the given ones, made orthonormal, that have this Gram matrix.
+    They are those combinations of the given ones, first made orthonormal, that have this Gram matrix.
     """
     m = len(M)
     norms = np.linalg.norm(M, axis=(1, 2))
@@ -112,7 +112,7 @@ def with_coherence(M: Array, coherence: float) -> Array:
 
 
 def with_stable_rank(M: Array, rank: float) -> Array:
-    """Return matrices of the same norms and singular vectors, of stable rank |A|²/‖A‖² = `rank` in [1, d]."""
+    """Return matrices of the norms and singular vectors of M (m, d, d), of stable rank |A|²/‖A‖² = `rank` in [1, d]."""
     d = M.shape[1]
     U, _, Vt = np.linalg.svd(M)
     values = np.full(d, ((rank - 1) / max(d - 1, 1)) ** 0.5)
@@ -121,7 +121,7 @@ def with_stable_rank(M: Array, rank: float) -> Array:
 
 
 def with_diagonal(M: Array, weight: float) -> Array:
-    """Return matrices of the same norms with tr(A)²/|A|² = `weight`, in [0, d)."""
+    """Return matrices A of the norms of M (m, d, d) with tr(A)²/|A|² = `weight`, in [0, d)."""
     d = M.shape[1]
     rest = M - np.trace(M, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
     unit = rest / np.linalg.norm(rest, axis=(1, 2), keepdims=True)
@@ -129,7 +129,7 @@ def with_diagonal(M: Array, weight: float) -> Array:
 
 
 def with_column(M: Array, share: float) -> Array:
-    """Return matrices of the same norms whose heaviest column has this `share` of |A|², in (0, 1)."""
+    """Return matrices A of the norms of M (m, d, d) whose largest column has this `share` of |A|², in (0, 1)."""
     power = (M**2).sum(axis=1)
     largest, total = power.max(axis=1, keepdims=True), power.sum(axis=1, keepdims=True)
     scale = np.where(power == largest, share * total / largest, (1 - share) * total / (total - largest))
@@ -137,14 +137,14 @@ def with_column(M: Array, share: float) -> Array:
 
 
 def near_lattice(M: Array, distance: float) -> Array:
-    """Return matrices whose entries lie `distance` from a lattice, in the mean and in steps of their rms."""
+    """Return M (m, d, d) with entries moved towards multiples of their rms: mean distance, in rms, near `distance`."""
     step = np.sqrt((M**2).mean(axis=(1, 2), keepdims=True))
     nearest = np.round(M / step)
     return np.asarray(step * (nearest + 4 * distance * (M / step - nearest)))
 
 
 def with_norm_ratio(M: Array, ratio: float) -> Array:
-    """Return matrices whose norms fall evenly on a logarithmic scale, from the largest to `ratio` times that."""
+    """Return M (m, d, d) with norms that fall geometrically, from the largest norm of M to `ratio` times that."""
     m = len(M)
     norms = np.linalg.norm(M, axis=(1, 2))
     wanted = norms.max() * ratio ** (np.arange(m) / max(m - 1, 1))
@@ -152,7 +152,7 @@ def with_norm_ratio(M: Array, ratio: float) -> Array:
 
 
 def with_sum(M: Array, size: float) -> Array:
-    """Return matrices with |ΣA| = `size` times the root of Σ|A|², in [0, √m); that of independent ones is about 1."""
+    """Return matrices A like M (m, d, d) with |ΣA| = `size` times √Σ|A|²; independent ones have a `size` of about 1."""
     m = len(M)
     mean = M.mean(axis=0)
     apart = M - mean
@@ -162,7 +162,7 @@ def with_sum(M: Array, size: float) -> Array:
 
 
 def _of_norms(A: Array, M: Array) -> Array:
-    """Return A (m, d, d) with the norms of M."""
+    """Return the matrices A (m, d, d), each scaled to the Frobenius norm of its fellow in M."""
     return np.asarray(A * (np.linalg.norm(M, axis=(1, 2)) / np.linalg.norm(A, axis=(1, 2)))[:, None, None])
 
 

@@ -22,20 +22,20 @@ SEVERAL = {"sharp": sharp, "wide": wide}  # gadgets whose heads have a sharpness
 
 
 def levels(kind: ParityKind, size: int) -> tuple[list[int], list[int]]:
-    """Return the levels that a set of `size` coordinates takes, and its parity at each of them (theory 1.1)."""
+    """Return all levels that a hidden set of `size` coordinates can have, and (-1)^level at each (theory 1.1)."""
     reached = list(range(-size if kind == "dot" else 0, size + 1))
     return reached, [1 - 2 * (t % 2) for t in reached]
 
 
 @dataclass(frozen=True)
 class Parity(Family):
-    """Labels that are exactly the parity χ_S of the coordinates in which the two tokens differ.
+    """Layers whose labels show exactly the parity of the coordinates in a hidden set S in which the two tokens differ.
 
-    The hidden set S of `size` s lies in coordinates 1..d-1; `heads` m = s (gadget `diag`) or 2s (`dot`); heads of
-    several sharpnesses (`sharp`, `wide`) hide `bits` s, at most and by default 2m - 1, and with `balance` one of them
-    makes C = 0; `sharpness` r sets β = 2 ln r for diag and dot; `flip` is the probability that the sign of an
-    informative label is flipped; `bias` μ is the mean of the products v_j of the examples that are learned from (theory
-    2.9).
+    S has `size` s and lies in coordinates 1..d-1. `heads` is m = s for the gadget diag, 2s for dot; m heads of several
+    sharpnesses (sharp, wide) hide s = `bits`, by default and at most 2m - 1. With `balance` one of these makes C, the
+    label where tokens agree in coordinate 0, vanish. `sharpness` r sets β = 2 ln r for diag and dot. `flip` is the
+    probability that the parity in a label is wrong. `bias` is the mean of the products x_1j x_2j in the examples that
+    are learned from (theory 2.9).
 
     >>> Parity(dim=17, heads=4).size, Parity(17, 4, "sharp").size, Parity(17, 4, "wide", bits=5).size
     (4, 7, 5)
@@ -81,7 +81,7 @@ class Parity(Family):
 
     @property
     def size(self) -> int:
-        """s = |S|."""
+        """The size s of the hidden set."""
         return self.bits or bits(self.gadget, self.heads, self.balance)
 
     @property
@@ -95,11 +95,11 @@ class Parity(Family):
         return log2(self.sets.size)
 
     def model_secret(self) -> Secret:
-        """Return the first s coordinates: another set permutes them, and no condition knows their order."""
+        """Return the set of the first s coordinates: others permute coordinates, which changes no condition."""
         return {"support": np.arange(1, self.size + 1)}
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Return a uniform hidden set: {"support": ascending coordinates in 1..d-1}."""
+        """Return a uniform hidden set, {"support": s ascending coordinates in 1..d-1}."""
         return {"support": np.sort(1 + rng.choice(self.dim - 1, self.size, replace=False)).astype(np.int64)}
 
     def check(self, secret: Secret) -> None:
@@ -108,7 +108,7 @@ class Parity(Family):
             raise InputError(f"the secret's support must lie in 1..{self.dim - 1}")
 
     def realize(self, secret: Secret) -> Gadget:
-        """Return the heads whose level counts the differing coordinates in S, mod 2 (theorems 1.2, 1.5)."""
+        """Return heads that compute the parity of the coordinates of S in which tokens differ (theorems 1.2, 1.5)."""
         weights = np.isin(np.arange(self.dim), secret["support"]).astype(int).tolist()
         if several := SEVERAL.get(self.gadget):
             made: Gadget = several.exact(weights, self.heads, self.balance)
@@ -116,7 +116,7 @@ class Parity(Family):
         return gadget.exact(self.gadget, weights, *levels(self.gadget, self.size), self.sharpness)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return A + χ_S (n,), the sign of χ_S flipped where noise < flip: by any gadget a function of the bits u."""
+        """Return the label's value, offset plus parity (n,), the parity being flipped where `noise` < `flip`."""
         value = teacher.value(teacher.levels(words))
         if not self.flip:
             return value
@@ -125,7 +125,7 @@ class Parity(Family):
         return np.where(noise < self.flip, np.where(value == even, odd, even), value)
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
-        """Return what is proved of the teacher: labels exactly A ± 1 by theorem 1.2 or 1.5."""
+        """Return what is proved of the layer: labels are exactly offset ± 1 by theorem 1.2 or 1.5."""
         several = SEVERAL.get(self.gadget)
         sizes = np.abs(teacher.coefficients)
         total = {"sum_abs_coefficients": float(sizes.sum())} if several else {}
@@ -141,7 +141,7 @@ class Parity(Family):
         }
 
     def verify(self, teacher: Gadget, secret: Secret) -> Checks:
-        """Check theorem 1.2 or 1.5 again at every level."""
+        """Return the outcome of checking theorem 1.2 or 1.5 anew at every level."""
         if several := SEVERAL.get(self.gadget):
             return [("certificate", *several.proved(self.heads, self.size, self.balance))]
         _, targets = levels(self.gadget, self.size)

@@ -24,12 +24,13 @@ MAX_CERTIFICATE_BYTES, MAX_COUNTED_BYTES = 2**30, 2**25  # of level counts; wher
 
 @dataclass(frozen=True)
 class Rounding(Family):
-    """Labels floor(p (t mod q)/q) of the level t = <w, u> (diag) or z_0 <w, z> (dot), w secret in Z_q^(d-1).
+    """Layers whose labels show the rounded residue floor(p (t mod q)/q) of t = <w, a>, w being secret in Z_q^(d-1).
 
-    `modulus` q from 2 to 2^20; `levels` p from 2 to q; `weight` the number of non-zeros of a sparse secret; `heads` M
-    truncates to the M consecutive level changes nearest the mean that start at level 0, None takes the fewest in whole
-    turns of the levels for which every label is right; `noise` the standard deviation of the rounded Gaussian added to
-    t; `exact` gives theorem 1.2's heads, one between every two levels that any secret can reach.
+    With z half the difference of two tokens, a is |z| for the gadget diag and z_0 z for dot. `modulus` is q, from 2 to
+    2^20, and `levels` p, from 2 to q; `weight` is the number of non-zeros of a sparse secret. A head makes one change
+    of the label: with `heads` that many consecutive ones from label 0, nearest the mean of t; with None the least
+    multiple of p for which every label is right. `noise` is the standard deviation of the rounded Gaussian added to t.
+    `exact` gives theorem 1.2's heads, one between every two values of t that any secret can reach.
     """
 
     dim: int = described("Features of a token, d; coordinate 0 is the gate.", 17)
@@ -75,12 +76,12 @@ class Rounding(Family):
 
     @property
     def _reach(self) -> int:
-        """The range of levels of a secret whose non-zeros all are ±1: how many ±w_j its extreme levels can add."""
+        """The difference of the largest and the smallest t for a secret whose non-zeros all are ±1."""
         return (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
 
     @property
     def _farthest(self) -> int:
-        """No level of any secret is farther from 0."""
+        """The largest |t| that any secret can reach."""
         return (self.weight or self.dim - 1) * (self.modulus // 2)
 
     def log2_secrets(self) -> float:
@@ -92,27 +93,27 @@ class Rounding(Family):
         return self.heads is None and not self.exact
 
     def heads_shown(self, teacher: Gadget) -> int:
-        """Return the heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""
+        """Return the number of heads; where it depends on the secret, a number that suffices for any secret."""
         if not self.heads_follow:
             return int(teacher.heads)
         cells = self._reach * (self.modulus // 2) * self.levels // self.modulus + self.levels
         return self.levels * -(-cells // self.levels)
 
     def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
-        """Return it without the mass of wrong labels of few heads, which differs for nearly every secret."""
+        """Return a certificate without the mass of wrong labels, if heads are few: it differs from secret to secret."""
         return certificate if self.heads is None else {**certificate, "error_mass": None}
 
     def concepts(self) -> RoundingConcepts | None:
-        """Return the labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
+        """Return the concept class of dense secrets, under `heads` heads if given; None for sparse secrets.
 
-        Theory 2.6 is about uniform secrets, and labels whose A and C do not depend on them.
+        Theory 2.6 is about uniform secrets, and labels whose offset A and gate C do not depend on them.
         """
         if self.weight is not None:
             return None
         return RoundingConcepts(self.dim - 1, self.modulus, self.levels, self.gadget, self.heads)
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Return a uniform secret {"w": (d-1,) centred residues}, w[0] being coordinate 1; or `weight` non-zeros."""
+        """Return a secret {"w": (d-1,) centred residues} of coordinates 1.., uniform or with `weight` non-zeros."""
         n = self.dim - 1
         if self.weight is None:
             return {"w": modular.centred(modular.draw(self.modulus, n, rng), self.modulus)}
@@ -127,7 +128,7 @@ class Rounding(Family):
             raise InputError(f"the secret's w must hold residues mod {self.modulus}")
 
     def realize(self, secret: Secret) -> Gadget:
-        """Return the heads that compute the rounded level: saturated steps (β = 80), or exact ones."""
+        """Return the heads that compute the rounded residue: steep ones (β = 80), or theorem 1.2's if `exact`."""
         weights = [0, *secret["w"].tolist()]
         if self.exact:
             levels = self._levels()
@@ -146,20 +147,20 @@ class Rounding(Family):
         return gadget.saturated(self.gadget, weights, changes - 0.5, np.arange(heads + 1) % p)
 
     def _levels(self) -> list[int]:
-        """All levels of all secrets: A and C of the exact heads must not depend on the secret (theory 1.4)."""
+        """Return all t of all secrets: offset and gate of exact heads must not depend on the secret (theory 1.4)."""
         return list(range(-self._farthest, self._farthest + 1))
 
     def _ideal(self, t: Any) -> NDArray[np.int64]:
         return np.asarray(modular.level(np.asarray(t), self.modulus, self.levels))
 
     def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the labels (n,) of diag, functions of the bits u; raise `InputError` for dot, which reads signs."""
+        """Return `column_values` (n,) for diag; raise `InputError` for dot, whose labels depend on tokens' signs."""
         if self.gadget == "dot":
             raise InputError(f"labels of {self.name} are no function of the bits in which two tokens differ")
         return self.column_values(teacher, words, noise)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the label (n,) of the level t + e, e = round(N(0, noise²))."""
+        """Return the value of the label (n,) at t + e, e = round(N(0, noise²)) being made of the uniform `noise`."""
         t = teacher.levels(words)
         if self.noise:
             from scipy.special import ndtri
@@ -168,7 +169,7 @@ class Rounding(Family):
         return teacher.value(t)
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
-        """Return what is proved of the teacher: its label error, and the exact mass of inputs with a wrong label."""
+        """Return what is proved of the layer: its distance to the labels, and the exact mass of wrong labels."""
         # Without `heads` they cover all levels, and each cell has its label (`realize`).
         mass = 0 if self.exact or self.heads is None else self._error_mass(teacher)
         steps = "saturated steps (theory 1.4), exact level counts"
@@ -183,14 +184,14 @@ class Rounding(Family):
         }
 
     def _error_mass(self, teacher: Gadget) -> Fraction:
-        """Return P(label is wrong | z_0 != 0), exactly, over the levels that the secret takes."""
+        """Return the exact probability of a wrong label, given that tokens differ in coordinate 0, for the secret."""
         low, counts, bits = gadget.level_counts(self.gadget, teacher.weights.tolist())
         t = np.arange(low, low + len(counts))
         wrong = np.flatnonzero(teacher.value(t) != teacher.offset + self._ideal(t))
         return Fraction(sum(counts[i] for i in wrong), 2**bits)
 
     def verify(self, teacher: Gadget, secret: Secret) -> Checks:
-        """Check the certificate again: theorem 1.2 at every level, or how near saturated heads are to their cells."""
+        """Return the outcome of checking theorem 1.2 at every t, or how near steep heads are to their labels."""
         if self.exact:
             targets = self._ideal(self._levels()).tolist()
             rest = gadget.residual(targets, sharpness=8)

@@ -35,11 +35,12 @@ SAFE_PRIME = 2**61 - 2373  # (p - 1)/2 is prime too, so no power of r repeats be
 
 @dataclass(frozen=True)
 class Gadget:
-    """m heads whose output is a function of the level: the closed form, and the layer that realizes it.
+    """m attention heads whose output is a function of an integer level of two tokens, in closed form and as a layer.
 
-    `weights` (d,) int64 with weights[0] = 0; `thresholds` b, `coefficients` c and `betas` β > 0 of the heads, (m,);
-    `cuts` (cells - 1,): ascending half-integers; `values` (cells,): the label A + g on each cell; `offset` A and `gate`
-    C, the parts of the label shape that carry no information on w.
+    The level is linear in the `weights` w (d,) int64, w_0 = 0; `kind` says which level it is. Heads have `thresholds`,
+    `coefficients` and sharpnesses `betas` > 0, (m,). Half-integers `cuts` (cells - 1,), ascending, part the levels into
+    cells; `values` (cells,) is the label on each: the `offset` A plus a target. `gate` C is the label where the tokens
+    agree in coordinate 0. A and C tell nothing of w.
 
     >>> gadget = exact("diag", [0, 1, 1], levels=[0, 1, 2], targets=[1, -1, 1], sharpness=8)
     >>> gadget.heads, gadget.coefficients.round(3).tolist(), gadget.values.round(3).tolist()
@@ -74,7 +75,7 @@ class Gadget:
         return float(self.betas.max())
 
     def levels(self, words: Words) -> NDArray[np.int64]:
-        """Level of packed token pairs (n, 2, words), shape (n,); meaningful where z_0 != 0."""
+        """Return the levels (n,) of packed token pairs (n, 2, words); they have a meaning only where z_0 != 0."""
         if compiled_pays(words.size):
             from hardness.kernels.bits import weigh
 
@@ -86,8 +87,9 @@ class Gadget:
 
     @cached_property
     def _planes(self) -> tuple[Words, NDArray[np.int64]]:
-        """Digits of the weights in two's complement, as packed planes (p, words) and the digits' values (p,):
-        Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p).
+        """Return the weights' digits in two's complement: packed planes (p, words), and the value of each digit (p,).
+
+        For bits of an input, Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p).
         """
         magnitude = int(np.maximum(self.weights, ~self.weights).max()).bit_length()
         digits = np.arange(magnitude + bool((self.weights < 0).any()))
@@ -95,7 +97,7 @@ class Gadget:
         return pack(1 - 2 * (self.weights >> digits[:, None] & 1)), values
 
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return G(level) = A + g(level) of integer levels (n,), from the table: no softmax, no rounding."""
+        """Return the label (n,) at integer levels (n,), offset plus target, from a table: no softmax, no rounding."""
         low, high = floor(self.cuts[0]), ceil(self.cuts[-1])
         if high - low > levels.size:
             return self.values[np.searchsorted(self.cuts, levels)]
@@ -104,21 +106,23 @@ class Gadget:
         return np.asarray(np.take(table, levels - low, mode="clip"))
 
     def place(self, words: Words, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the output (n, 2, d) that carries `value` (n,) where z_0 != 0 and C where z_0 = 0."""
+        """Return the output (n, 2, d) on packed pairs (n, 2, words): in column 0, row a is x_a[0] times `value` (n,),
+        or times the gate C where the tokens agree in coordinate 0; other columns are 0.
+        """
         Y = np.zeros((len(words), 2, self.dim))
         Y[:, :, 0] = gated(words, value, self.gate)
         return Y
 
     def labels(self, words: Words) -> NDArray[np.float64]:
-        """Return F(X) (n, 2, d) of packed token pairs (n, 2, words), in closed form: last bits of a softmax leak w."""
+        """Return the output (n, 2, d) on packed pairs (n, 2, words), in closed form: last bits of a softmax tell w."""
         return self.place(words, self.value(self.levels(words)))
 
     def __call__(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """F(X) of tokens (n, 2, d) of ±1 by the closed form."""
+        """Return the output (n, 2, d) on tokens X (n, 2, d) of ±1, by the closed form."""
         return self.labels(pack(X))
 
     def layer(self) -> MultiHeadAttention:
-        """Return the dense layer: theta (m, d, d) and w (m, d, d)."""
+        """Return the dense layer: theta (m, d, d) and w (m, d, d). Raises `InputError` if memory is too small."""
         shape = (len(self.thresholds), self.dim, self.dim)
         require_memory(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
@@ -131,10 +135,11 @@ class Gadget:
 
 
 def coefficients(y: Any, a: Any, g: Any) -> tuple[Any, Any]:
-    """Return the unique (c, A) with Σ_i c_i (y_k - a_i)/(y_k + a_i) = A + g_k for all k (theorem 1.2, closed form).
+    """Return the unique c (m,) and A with Σ_i c_i (y_k - a_i)/(y_k + a_i) = A + g_k for all k (theorem 1.2).
 
-    `y` (m + 1,), `a` (m,), `g` (m + 1,) are arrays over any field: object arrays of Fractions, of elements of a
-    finite field, of mpmath numbers. With y = e^{βt}, a = e^{βb} the left side is Σ c_i tanh(β(t_k - b_i)/2).
+    `y` (m + 1,), `a` (m,) and the targets `g` (m + 1,) are arrays over any field: of Fractions, of elements of a finite
+    field, of mpmath numbers. With y = e^{βt} at levels t and a = e^{βb} of thresholds b, heads of sharpness β and
+    coefficients c have the output Σ_i c_i tanh(β(t_k - b_i)/2), which is the left side.
     """
     lam = np.prod(y[:, None] + a, axis=1) * g / np.prod(_off_diagonal(y), axis=1)
     plus = a[:, None] + y
@@ -152,10 +157,10 @@ def _off_diagonal(x: Any) -> Any:
 def exact(
     kind: ParityKind, weights: Sequence[int], levels: Sequence[int], targets: Sequence[int], sharpness: int
 ) -> Gadget:
-    """Return heads with A + g exactly at every level, at finite β = 2 ln r: m = len(levels) - 1 (theorem 1.2).
+    """Return len(levels) - 1 heads whose label is exactly a constant plus the target at every level (theorem 1.2).
 
-    `levels` are consecutive integers, `targets` g any integers on them, `sharpness` r an integer >= 2. The coefficients
-    are rationals, rounded once; beyond `EXACT_HEADS` heads they come from the same formula in 256 bits.
+    `levels` are consecutive integers and `targets` any integers on them; an integer `sharpness` r >= 2 sets β = 2 ln r.
+    Coefficients are rationals, rounded once; beyond `EXACT_HEADS` heads they come from the same formula in 256 bits.
     """
     if len(levels) <= EXACT_HEADS + 1:
         c, A = coefficients(*_nodes(targets, Fraction(sharpness)))
@@ -173,13 +178,13 @@ def exact(
 
 
 def gadget(kind: ParityKind, weights: Sequence[int], numbers: Sequence[Any], A: Any, C: Any) -> Gadget:
-    """Return a gadget, its `numbers` (thresholds, coefficients, betas, cuts, values) of any type, rounded once."""
+    """Return a gadget of offset A, gate C and rounded `numbers`: thresholds, coefficients, betas, cuts, values."""
     b, c, betas, cuts, values = (np.array(each, dtype=np.float64) for each in numbers)
     return Gadget(kind, np.array(weights, dtype=np.int64), b, c, betas, cuts, values, float(A), float(C))
 
 
 def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
-    """y_k = r^{2 t_k}, a_i = r^{2 b_i} and g_k as arrays of the number type of r, shifted so that y_0 = 1."""
+    """Return y, a, g of `coefficients` for consecutive levels and thresholds half-way, as numbers like r; y_0 = 1."""
     steps = range(len(targets))
     y = np.array([r ** (2 * k) for k in steps], dtype=object)
     a = np.array([r ** (2 * k - 1) for k in steps[1:]], dtype=object)
@@ -187,10 +192,10 @@ def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
 
 
 def residual(targets: Sequence[int], sharpness: int) -> Any:
-    """Return a Σ_i c_i tanh(β(t_k - b_i)/2) - A - g_k that theorem 1.2's coefficients leave: 0 if it holds.
+    """Return what theorem 1.2's heads miss offset plus target by, at the first level where they do; 0 if at none.
 
-    Over Q up to `EXACT_HEADS` heads; beyond, in the field of `SAFE_PRIME` elements: a fraction of about 1e-15 of all
-    primes of that size could hide an identity that fails over Q.
+    Computed over Q up to `EXACT_HEADS` heads; beyond, in the field of `SAFE_PRIME` elements: only for a fraction of
+    about 1e-15 of all primes of that size could an identity that fails over Q hold there.
     """
     if len(targets) <= EXACT_HEADS + 1:
         r: Any = Fraction(sharpness)
@@ -207,9 +212,10 @@ def residual(targets: Sequence[int], sharpness: int) -> Any:
 def saturated(
     kind: Kind, weights: Sequence[int], thresholds: NDArray[np.float64], steps: NDArray[np.int64]
 ) -> Gadget:
-    """Return heads with A + g on every cell up to `saturation_error`, at β = 80: c_i = jump_i/2 (theory 1.4).
+    """Return steep heads, β = 80, whose label is a constant plus `steps` up to `saturation_error` (theory 1.4).
 
-    `steps` (m + 1,) are the targets g on the cells. C and A depend on the two end cells only: choose them without w.
+    `steps` (m + 1,) are the targets on the cells between `thresholds` (m,); the coefficients c (m,) are half the jumps.
+    Offset and gate depend on the two end cells alone: the caller must choose these without looking at the weights.
     """
     c = np.diff(steps) / 2
     C = float(c.sum())
@@ -219,27 +225,28 @@ def saturated(
 
 
 def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Which examples X (n, 2, d) have z_0 != 0, (n,): the others say nothing about the weights."""
+    """Return which examples (n,) of X (n, 2, d) differ in coordinate 0: the others say nothing about the weights."""
     return np.asarray(X[:, 0, 0] != X[:, 1, 0])
 
 
 def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
-    """What the level is linear in, (n, d - 1): u = |z|, and for dot x_1[0] z, which is z_0 z where z_0 != 0."""
+    """Return the vectors (n, d - 1) in which the level is linear: |z|, z = (x_1 - x_2)/2; for dot x_1[0] z."""
     z = (X[:, 0] - X[:, 1]) // 2
     return np.asarray(X[:, :1, 0] * z[:, 1:] if kind == "dot" else np.abs(z[:, 1:]))
 
 
 def saturation_error(gadget: Gadget) -> float:
-    """Bound on |G - values| at integer levels: 4 max|c| e^{-β/2}/(1 - e^{-β}) (theory 1.4)."""
+    """Return a bound on how far heads are from `values` at integer levels: 4 max|c| e^{-β/2}/(1 - e^{-β}) (1.4)."""
     return float(
         4 * np.abs(gadget.coefficients).max() * np.exp(-gadget.beta / 2) / (1 - np.exp(-gadget.beta))
     )
 
 
 def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
-    """Return how many bits the parity has that this many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp, wide).
+    """Return the largest number of bits whose parity m heads compute: m (diag), m/2 (dot), 2m - 1 (sharp, wide).
 
-    With `balance` one of the heads makes C = 0. Raises `InputError` for an odd number of heads for dot.
+    With `balance` one of the heads (sharp, wide only) makes the gate C = 0. Raises `InputError` for an odd m for dot,
+    and for `balance` of other gadgets.
 
     >>> bits("diag", 4), bits("dot", 4), bits("sharp", 4), bits("sharp", 4, balance=True)
     (4, 2, 7, 5)
@@ -252,16 +259,16 @@ def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
 
 
 def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:
-    """Smallest and largest level: [-R-, R+], and for dot [-R, R], R = Σ|w_j|."""
+    """Return the smallest and largest level: the sums of weights below and above 0; for dot -R and R, R = Σ|w_j|."""
     up, down = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
     return (down - up, up - down) if kind == "dot" else (down, up)
 
 
 def level_counts(kind: ParityKind, weights: Sequence[int]) -> tuple[int, list[int], int]:
-    """Return the law of the level given z_0 != 0: (lowest, counts, bits), P(lowest + i) = counts[i]/2^bits, exactly.
+    """Return the law of the level given z_0 != 0, as (lowest, counts, bits): P(lowest + i) = counts[i]/2^bits exactly.
 
-    A diag weight is a factor (1 + y^w)/2 of the generating function, a dot weight (1 + y^w)²/4 up to a shift. The
-    polynomial is one big integer, a slot a coefficient, so that a factor is one shift and one addition.
+    A diag weight is a factor (1 + y^w)/2 of the generating function, a dot weight (1 + y^w)²/4 up to a shift. One big
+    integer holds all coefficients of the polynomial, so that a factor is one shift and one addition.
     """
     factors = [abs(w) for w in weights if w for _ in range(2 if kind == "dot" else 1)]
     slot = 8 * (len(factors) // 8 + 1)

@@ -14,8 +14,8 @@ Array = NDArray[np.float64]
 
 
 class Condition(NamedTuple):
-    """One condition: its name, the `best` value possible, what the paper `needs` of it asymptotically, which `phase`
-    uses it, and the worst `value` over heads, None where there is none.
+    """One condition: its `name`, its `best` possible value, what the learner's theorem `needs` of it asymptotically,
+    the `phase` of the learner that uses it, and the worst `value` over heads, None if it is undefined.
     """
 
     name: str
@@ -45,7 +45,7 @@ CONDITIONS = [
 
 
 def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
-    """Return all non-degeneracy conditions of a layer on sequences of `tokens` tokens."""
+    """Return `CONDITIONS` with their values for a layer on sequences of `tokens` tokens."""
     m, d, theta, w = layer.heads, layer.dim, layer.theta, layer.w
     with np.errstate(divide="ignore", invalid="ignore"):  # nan of too few heads, or of a zero matrix
         power, weight = _power(theta), np.sqrt(_power(w))
@@ -76,12 +76,12 @@ def _power(matrices: Array) -> Array:
 
 
 def _stable_rank(matrices: Array) -> float:
-    """Return the least |A|²/‖A‖² over heads."""
+    """Return the least stable rank over heads: squared Frobenius norm over squared spectral norm."""
     return float(np.fmin.reduce(_power(matrices) / np.linalg.norm(matrices, 2, axis=(1, 2)) ** 2))
 
 
 def _incoherence(matrices: Array) -> float:
-    """Largest |<A_i, A_j>| / (|A_i| |A_j|) over pairs of heads."""
+    """Return the largest |cosine| between two heads' matrices, leaving zeros out; nan if fewer than two are left."""
     flat = matrices.reshape(len(matrices), -1)
     norms = np.linalg.norm(flat, axis=1)
     flat = flat[norms > 0] / norms[norms > 0, None]
@@ -90,10 +90,10 @@ def _incoherence(matrices: Array) -> float:
 
 
 def _off_lattice(theta: Array) -> float:
-    """Return the least over heads and lattices λZ of the mean distance of a head's entries to λZ, in units of λ.
+    """Return the least mean distance of a head's entries to a lattice λZ, in units of λ, over heads and steps λ.
 
-    A continuous law gives 0.25 at most λ, equal or all-integer entries 0. λ runs from |θ|_max/8 to |θ|_max and over
-    |θ|_max/1 … |θ|_max/16. Zeros lie on every lattice and are left out.
+    Entries of a continuous law give 0.25 for most λ, equal or all-integer entries 0. With M the head's largest |entry|,
+    λ runs from M/8 to M and over M/1 … M/16. Zeros lie on every lattice and are left out; nan if nothing else is there.
     """
     distances, scales = [], np.concatenate([np.geomspace(1 / 8, 1, 256), 1 / np.arange(1, 17)])
     for matrix in theta:

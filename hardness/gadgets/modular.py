@@ -14,7 +14,7 @@ MAX_MODULUS = 2**20
 
 
 def check(q: int, p: int, heads: int | None) -> None:
-    """Raise `InputError` unless rounding residues mod q to p levels by this many heads makes sense."""
+    """Raise `InputError` unless 2 <= q <= 2^20, 2 <= p <= q, and `heads` is None or at least 2."""
     whole("modulus", q, 2, MAX_MODULUS)
     whole("levels", p, 2, q, f"the modulus is {q}")
     if heads is not None:
@@ -22,21 +22,21 @@ def check(q: int, p: int, heads: int | None) -> None:
 
 
 def is_prime(q: int) -> bool:
-    """Whether Z_q is a field."""
+    """Say whether q is prime, so that the integers mod q are a field."""
     from sympy import isprime
 
     return bool(isprime(q))
 
 
 def draw(q: int, n: int, rng: np.random.Generator, low: int = 0) -> Integers:
-    """n independent uniform residues in low..q-1."""
+    """Return n independent uniform residues in low..q-1, int64 (n,)."""
     # How many bits a residue takes of the stream: the seeds of all instances count on it.
     kind = np.min_scalar_type(q - 1) if is_prime(q) else np.dtype(np.int64)
     return rng.integers(low, q, n, kind).astype(np.int64)
 
 
 def centred(residues: Integers, q: int) -> Integers:
-    """Representatives in (-q/2, q/2].
+    """Return the representatives in (-q/2, q/2] of residues 0..q-1.
 
     >>> centred(np.array([0, 1, 2, 3]), 4).tolist(), centred(np.array([0, 1]), 2).tolist()
     ([0, 1, 2, -1], [0, 1])
@@ -45,12 +45,12 @@ def centred(residues: Integers, q: int) -> Integers:
 
 
 def cell(t: Any, q: int, p: int) -> Any:
-    """floor(p t/q): the number of level changes below integers t, which `level` reads mod p; exact below 2^43."""
+    """Return floor(p t/q) of integers t, the index of the cell of equal labels that holds t; exact below 2^43."""
     return t * p // q
 
 
 def level(t: Any, q: int, p: int) -> Any:
-    """floor(p (t mod q)/q), the rounded residue of integers t, in 0..p-1: their cell mod p.
+    """Return floor(p (t mod q)/q), the rounded residue of integers t, in 0..p-1: the index of their cell mod p.
 
     >>> level(np.arange(-2, 6), 4, 2).tolist()
     [1, 1, 0, 0, 1, 1, 0, 0]
@@ -59,14 +59,14 @@ def level(t: Any, q: int, p: int) -> Any:
 
 
 def change(index: Any, q: int, p: int) -> Any:
-    """Return ceil(i q/p), where cell i begins: the level goes up by one, or back to 0 when p divides i."""
+    """Return ceil(i q/p), the first integer of cell i: there the level goes up by one, or back to 0 if p divides i."""
     return -(-index * q // p)
 
 
 def nearest_changes(mean: float, heads: int, q: int, p: int) -> int:
-    """Return the first of `heads` consecutive level changes about `mean` that start from level 0 (theory 1.4).
+    """Return the index of the first of the `heads` consecutive level changes nearest to `mean` (theory 1.4).
 
-    It is 1 mod p, so that the labels' shape depends on (p, heads) alone.
+    The index is 1 mod p, a change from level 0 to 1, so that offset and gate of the heads depend on (p, heads) alone.
     """
     middle = mean * p / q - (heads - 1) / 2
     guess = 1 + p * round((middle - 1) / p)
@@ -75,12 +75,12 @@ def nearest_changes(mean: float, heads: int, q: int, p: int) -> int:
 
 
 def shares(q: int, p: int) -> NDArray[np.float64]:
-    """Return the probability of each level under a uniform residue, (p,)."""
+    """Return the probability (p,) of each rounded level 0..p-1 of a uniform residue mod q."""
     return np.bincount(level(np.arange(q), q, p), minlength=p) / q
 
 
 def preimages(q: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Centre (p,) and width (p,) of the residues r of each level ⌊pr/q⌋.
+    """Return the mean (p,) and the number (p,) of the residues r that each level ⌊pr/q⌋ comes from.
 
     >>> preimages(7, 3)  # levels 0 0 0 1 1 2 2
     (array([1. , 3.5, 5.5]), array([3, 2, 2]))

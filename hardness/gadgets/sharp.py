@@ -47,10 +47,10 @@ SHARPNESSES: dict[int, str] = {
 def rational(
     heads: int, size: int, balance: bool = False
 ) -> tuple[list[Fraction], list[int], list[Fraction]]:
-    """Return the heads that compute the parity of `size` bits, over Q; with `balance` one of them makes Σ c_i = 0.
+    """Return rational heads that compute the parity of `size` bits; with `balance` one of them makes Σ c_i = 0.
 
-    They are r_i = e^(β_i/2), twice the threshold b_i, and c_i of each; thresholds ascend. Raises `InputError` if no
-    sharpnesses are stored for them.
+    Three lists, by ascending threshold b_i: r_i = e^(β_i/2) of sharpness β_i, the integer 2 b_i, the coefficient c_i.
+    Raises `InputError` for more than `MOST_HEADS` heads, or more at one threshold than `SHARPNESSES` has.
 
     >>> [float(sum(map(abs, rational(m, s)[2]))) for m, s in ((3, 5), (5, 7), (3, 3))]
     [31.92..., 36.64..., 3.09...]
@@ -81,7 +81,7 @@ def rational(
 
 
 def tanh(r: Fraction, doubled: int) -> Fraction:
-    """tanh(β x/2) for β = 2 ln r at x = doubled/2."""
+    """Return tanh(β x/2) for β = 2 ln r at x = doubled/2, a rational."""
     y = r**doubled
     return (y - 1) / (y + 1)
 
@@ -98,7 +98,7 @@ def solved(system: list[list[Fraction]], right: list[int]) -> list[Fraction]:
 
 
 def residual(heads: int, size: int, balance: bool = False) -> Fraction:
-    """Largest |G(t) - (-1)^t| of the heads at the levels t = 0, …, size, over Q: 0 if the theorem holds."""
+    """Return the largest |label - (-1)^t| of the rational heads over levels t = 0, …, size: 0 if theorem 1.5 holds."""
     sharpness, doubled, c = rational(heads, size, balance)
     wrong = [Fraction(-((-1) ** t)) for t in range(size + 1)]
     for r, b, x in zip(sharpness, doubled, c, strict=True):
@@ -107,22 +107,22 @@ def residual(heads: int, size: int, balance: bool = False) -> Fraction:
 
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
-    """Tell whether the certificate holds, and what it says."""
+    """Return whether these heads compute the parity of `size` bits exactly, and one line on how that was checked."""
     rest = residual(heads, size, balance)
     return rest == 0, f"theorem 1.5 at {size + 1} levels, residual {rest} over Q"
 
 
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
-    """Heads whose label is exactly (-1)^t at the level t of `weights`, 0s and 1s: the parity of as many bits.
+    """Return heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: the parity of the bits of weight 1.
 
-    The rationals of `rational`, rounded once. Raises `InputError` as it does.
+    They are the rationals of `rational`, rounded once. Raises `InputError` as it does.
     """
     r, doubled, c = rational(heads, sum(weights), balance)
     return parity("sharp", weights, np.array(doubled) / 2, c, [2 * log(x) for x in r], sum(c))
 
 
 def parity(kind: ParityKind, weights: Sequence[int], thresholds: Any, c: Any, betas: Any, C: Any) -> Gadget:
-    """Return the gadget of heads that are (-1)^t at the level t of `weights`, 0s and 1s."""
+    """Return the gadget, of offset 0 and gate C, of heads that are (-1)^t at the level t of `weights`, 0s and 1s."""
     levels = range(sum(weights) + 1)
     cuts, values = [t - 0.5 for t in levels[1:]], [(-1) ** t for t in levels]
     return gadget(kind, weights, (thresholds, c, betas, cuts, values), 0, C)

@@ -29,7 +29,7 @@ NEAR = 60  # the exact numbers agree with those at hand to this many digits
 
 
 def ratio(s: int) -> Fraction:
-    """Return r of the wide head for s bits: near the root of (s - 2) r^s = s r^(s-2) + 2, the cheapest for steps."""
+    """Return r = e^(β/2) of the wide head for s bits, near the root of (s - 2) r^s = s r^(s-2) + 2: least Σ|c|."""
     if s < 3:
         return Fraction(4096)
     low, high = 1.0, 3.0
@@ -41,7 +41,7 @@ def ratio(s: int) -> Fraction:
 
 
 def steps(m: int) -> list[Any]:
-    """Return the unknowns of `equations` if steep heads were steps."""
+    """Return the unknowns of `equations` for m heads as they would be if the steep heads were step functions."""
     from mpmath import mpf
 
     r = _wide(m, mpf)
@@ -58,10 +58,10 @@ def steps(m: int) -> list[Any]:
 
 
 def equations(m: int, unknowns: Sequence[Any], context: Any) -> tuple[list[Any], list[list[Any]]]:
-    """Return G - (-1)^t at the levels k = 1, …, m above the middle, and its derivatives after log|unknowns|.
+    """Return how far m heads are from the parity at levels k = 1, …, m above the middle, and the derivatives by log|v|.
 
-    Numbers are those of a context of mpmath. A head of sharpness r at b is (y - a)/(y + a) at a level x, with y =
-    r^(2 x) and a = r^(2 b).
+    The v are `unknowns` (docstring of the module), in numbers of an mpmath `context`. A head with r = e^(β/2) and
+    threshold b is (y - a)/(y + a) at a level x, with y = r^(2 x) and a = r^(2 b).
     """
     values, rows = [], []
     r = _wide(m, context.mpf)
@@ -85,14 +85,14 @@ def _wide(m: int, number: Any) -> Any:
 
 
 def _pairs(m: int, unknowns: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Return c and a of every pair of heads."""
+    """Return, from `unknowns`, coefficient c and a = r^(2 o) of every pair of steep heads, o being their offset."""
     first = 2 - m % 2
     return [*zip(unknowns[first::2], unknowns[first + 1 :: 2], strict=True)]
 
 
 @lru_cache(maxsize=64)
 def solution(m: int) -> tuple[Any, ...]:
-    """Return the unknowns, to `DIGITS` digits: Newton's method from `steps`."""
+    """Return the unknowns that solve `equations` for m heads, to about `DIGITS` digits, by Newton's method."""
     from mpmath import lu_solve, matrix, mp, workdps
 
     with workdps(DIGITS):
@@ -107,10 +107,10 @@ def solution(m: int) -> tuple[Any, ...]:
 
 
 def certified(m: int) -> bool:
-    """Tell whether exactly one solution agrees with `solution` to `NEAR` digits: Krawczyk's test, in intervals.
+    """Say whether it is proved that one exact solution agrees with `solution(m)` to `NEAR` digits (Krawczyk's test).
 
-    F(δ) are the equations at v e^δ, v the numbers at hand, J their derivatives on the box |δ| <= ρ = 10^-NEAR, Y about
-    the inverse of J at 0. Where |Y F(0)| + |1 - Y J| ρ < ρ in every coordinate, δ - Y F(δ) has one fixed point there.
+    Let v be that solution, F(δ) the equations at v e^δ, J their derivatives on the box |δ| <= ρ = 10^-NEAR, Y about the
+    inverse of J at 0. If |Y F(0)| + |1 - Y J| ρ < ρ in every coordinate, δ - Y F(δ) has one fixed point in the box.
     """
     from mpmath import inverse, iv, matrix, mp, workdps
 
@@ -137,7 +137,7 @@ def certified(m: int) -> bool:
 
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
-    """Tell whether the certificate holds, and what it says."""
+    """Return whether these heads provably round exact heads for `size` bits, and one line on how that was checked."""
     detail = f"exact heads agree with these to {NEAR} digits (Krawczyk's test)"
     return certified(heads - balance), f"theorem 1.5 at {size + 1} levels: {detail}"
 
@@ -145,7 +145,7 @@ def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
     """Return heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: those of `solution`, rounded once.
 
-    Raises `InputError` for more heads than layers are made of.
+    With `balance` one of them makes the gate C = 0. Raises `InputError` for more than `MOST_HEADS` heads.
     """
     from mpmath import log as ln
     from mpmath import mpf, workdps
