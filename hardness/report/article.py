@@ -30,10 +30,10 @@ PICTURE = re.compile(r"!\[([^\]]*)\]\(([\w-]+)\.svg\)")
 
 
 def write(study: Study, table: Table, folder: Path, pdf: bool = False) -> str:
-    """Write article, figures, rows and summary of a study into `folder`; return the title.
+    """Write article, figures, rows and summary of a study into `folder`; return the title of the article.
 
-    A function of the rows: the same rows give the same bytes. `pdf` writes every figure as PDF as well. Raises
-    `InputError` for a page and numbers that do not fit each other, before anything is written.
+    The same rows give the same bytes. `pdf` writes every figure as PDF as well. Raises `InputError`, before anything is
+    written, if the page and the study's numbers, tables and figures do not fit each other.
     """
     assert study.page is not None
     assert study.numbers is not None
@@ -59,14 +59,14 @@ def write(study: Study, table: Table, folder: Path, pdf: bool = False) -> str:
 
 
 def write_rows(study: Study, table: Table, folder: Path) -> None:
-    """Write rows.csv, and, of a study whose article prints seconds, timings.csv."""
+    """Write rows.csv into `folder`, and timings.csv too if the study's article prints seconds."""
     dump(table.rows, folder / ROWS)
     if study.timed:
         dump_timings(table.rows, folder / TIMINGS)
 
 
 def write_summary(study: Study, table: Table, folder: Path, **parts: Any) -> None:
-    """Write summary.json: what the rows are about, where they come from, how they ended, and these `parts`."""
+    """Write summary.json: study and seed, origin of the rows, how trials ended, and `parts` as further entries."""
     sources = origins(table)
     summary = {
         **table.about,
@@ -84,7 +84,7 @@ def write_summary(study: Study, table: Table, folder: Path, **parts: Any) -> Non
 
 
 def origins(table: Table) -> dict[str, list[str]]:
-    """Return every field of the rows' provenance with its values, the most frequent first."""
+    """Return each field of the rows' provenance (commit, cpu, …) with its values, the most frequent first."""
     counted: dict[str, Counter[str]] = {}
     for row in table.rows:
         for name, value in (row.provenance or {}).items():
@@ -104,7 +104,7 @@ def _origin(table: Table) -> str:
 
 
 def plain(numbers: Any) -> dict[str, Any]:
-    """Return numbers as JSON holds them: mappings by text, lists, and at the ends finite numbers and texts.
+    """Return numbers as JSON can hold them: dicts with text keys, lists, finite Python numbers and texts.
 
     >>> import numpy as np
     >>> plain({"factor": {3: (np.float64(5.75), np.int64(4))}})
@@ -119,9 +119,9 @@ def plain(numbers: Any) -> dict[str, Any]:
 def fill(
     text: str, numbers: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], page: str = "page.md"
 ) -> str:
-    """Return a page with its numbers and tables in their places, as `str.format` writes them.
+    """Return the text of a page in which numbers and tables replace their placeholders, formatted by `str.format`.
 
-    Raises `InputError` for a placeholder that is not known, and for a number or table that no placeholder shows.
+    Raises `InputError`, naming `page`, for an unknown placeholder, and for a number or table that no placeholder shows.
 
     >>> fill("It takes {cost[parity]:,} examples, {{not}} fewer.", {"cost": {"parity": 9547}}, {})
     'It takes 9,547 examples, {not} fewer.'
@@ -142,7 +142,7 @@ def fill(
 
 
 class _Page(Formatter):
-    """The format of `str.format`, of values by the whole name that a placeholder has."""
+    """Format a text as `str.format` does, with values looked up by whole placeholders, such as ``cost[parity]``."""
 
     def __init__(self, places: Mapping[str, Any]) -> None:
         self.places = places
@@ -152,7 +152,7 @@ class _Page(Formatter):
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield every number of a value, by the name that a placeholder has."""
+    """Yield (placeholder, number) for every number of a nested value whose own name is `place`."""
     if not isinstance(value, Mapping | list):
         yield place, value
         return

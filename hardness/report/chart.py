@@ -28,17 +28,17 @@ SHORT = 100  # an axis of logarithms that spans less has ticks at 1, 2 and 5, in
 
 
 def design(rows: pd.DataFrame) -> list[str]:
-    """Return the columns that tell cells apart: family, parameters, solver and budget, where rows differ in them."""
+    """Return the names of the columns of family, parameters, solver and budget in which rows differ."""
     part: Mapping[str, str] = rows.attrs["parts"]
     names = [name for name in rows if name == "family" or part[name] in DESIGN]
     return [name for name in names if rows[name].map(printed).nunique() > 1]
 
 
 def select(rows: pd.DataFrame, where: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Return the rows that have, in every column of `where`, one of the values listed there, as they are printed.
+    """Return the rows that have, in every column of `where`, one of the values listed for it.
 
-    Texts may hold several values, with commas between. Raises `InputError` for an unknown column, and for a value that
-    no row has.
+    Values are compared as `printed` writes them; a text may list several, separated by commas. Raises `InputError` for
+    an unknown column, and for a value that no row has.
     """
     for name, texts in where.items():
         check_columns(rows, name)
@@ -62,13 +62,13 @@ def chart(
 ) -> Figure:
     """Return a figure of the medians of column y against column x, with a line for each value of the columns `by`.
 
-    `rows` are those of `hardness.rows`; those without a value in one of the columns are left out. A bar is an interval
-    of order statistics that holds the median with a probability of at least .95; of fewer than six runs it goes from
-    the smallest to the largest. A hollow triangle with an arrow is a median that is only known to be larger, because a
-    budget or a time limit ended this many runs. For `cost` and `ratio` only runs count that solved or were ended so,
-    and a median is left out that is only known to be at least 0.
-    A dash with an arrow on it is a proved lower bound on the cost, of games whose rows hold one: `exact_floor`, else
-    `bound`. It has the colour of its line where lines differ in it. `log` names the axes that have a logarithmic scale.
+    `rows` are those of `hardness.rows`; rows without a value in one of these columns are left out. The bar at a median
+    is an interval of order statistics that holds it with a probability of at least .95; for fewer than six runs it is
+    the range. A hollow triangle with an arrow is a median that is only known to be larger, because a budget or time
+    limit ended so many runs. For `cost` and `ratio` only runs count that solved or were ended by such a limit, and a
+    median only known to be at least 0 is left out. A dash with an arrow is a proved lower bound on the cost of games,
+    taken from the column `exact_floor` or else `bound`; where lines differ in it, it has the colour of its line. `log`
+    names the logarithmic axes.
 
     Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms of negative numbers.
     """
@@ -127,7 +127,7 @@ def chart(
 
 
 def counted(rows: pd.DataFrame, x: str, y: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return the rows that have a value in every column, with y as floats, at points whose median is known."""
+    """Return the rows that `chart` draws, y as floats: with values in x, y, `by`, at points whose median is known."""
     numbers = pd.to_numeric(rows[y].map(lambda value: None if isinstance(value, list) else value), "coerce")
     rows = rows.assign(**{y: numbers.astype(float)})
     rows = rows[rows["status"].isin(["solved", *CENSORED])] if y in PRICED else rows.assign(censored=False)
@@ -137,13 +137,13 @@ def counted(rows: pd.DataFrame, x: str, y: str, by: Sequence[str]) -> pd.DataFra
 
 
 def _label(group: pd.DataFrame, by: Sequence[str]) -> str:
-    """Return what the rows of a line have in common: values, a number behind the name of its column."""
+    """Return the label of a line: its values of the columns `by`, numbers preceded by the name of their column."""
     first = group.iloc[0]
     return ", ".join(f"{name} " * isinstance(first[name], Real) + printed(first[name]) for name in by)
 
 
 def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
-    """Draw the medians of a line and their intervals; return the line."""
+    """Draw the medians of a group of rows with their intervals, as one line; return the line."""
     cells = {at: ([*cell[y]], [*cell["censored"]]) for at, cell in group.groupby("at")}
     middles = {at: median(*cell) for at, cell in cells.items()}
     (line,) = axes.plot([*cells], [middle.value for middle in middles.values()], linestyle=style)
@@ -158,9 +158,9 @@ def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
 
 
 def _floors(axes: Axes, lines: Sequence[tuple[Any, pd.DataFrame]]) -> None:
-    """Draw the proved lower bounds of games, in grey where all lines have the same, and say once what they are.
+    """Draw the lower bounds of `lines` (colour, rows) as dashes: grey if no x has two of them, else in their colours.
 
-    Of games that one point mixes it is the smallest, which all have. One below 1 says nothing.
+    If one point of a line mixes games, the smallest bound is drawn, which holds for all. Bounds below 1 are left out.
     """
     colors: dict[tuple[Any, float], Any] = {}  # by place and bound
     for color, group in lines:
@@ -176,7 +176,7 @@ def _floors(axes: Axes, lines: Sequence[tuple[Any, pd.DataFrame]]) -> None:
 
 
 def floors(rows: pd.DataFrame) -> "pd.Series[float]":
-    """Return the strongest lower bound on queries that is proved of each row's game, nan where it holds none."""
+    """Return for each row the strongest proved lower bound on the queries of its game, nan if it holds none."""
     proved = pd.Series(float("nan"), rows.index)
     for name in FLOORS:
         if {name, "strategy"} <= {*rows}:
@@ -186,7 +186,7 @@ def floors(rows: pd.DataFrame) -> "pd.Series[float]":
 
 
 def _sortable(value: Any) -> tuple[float, str]:
-    """Return a value so that numbers come first, by size, and everything else as it is printed."""
+    """Return a sorting key of a value: numbers come first, by size, then all others by their text."""
     return float(value) if isinstance(value, Real) else float("inf"), printed(value)
 
 
@@ -196,7 +196,7 @@ def is_numeric(column: "pd.Series[Any]") -> bool:
 
 
 def printed(value: Any) -> str:
-    """Return a value as it is printed and asked for: whole numbers without a point, nothing for what is missing.
+    """Return a value as text, as `select` compares it: whole numbers without a point, a missing value as "".
 
     >>> printed(16.0), printed(0.1), printed(None), printed(float("nan")), printed("mlp")
     ('16', '0.1', '', '', 'mlp')

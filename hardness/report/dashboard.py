@@ -62,7 +62,7 @@ def write(study: Study, table: Table, folder: Path) -> str:
 
 
 def _measured(rows: pd.DataFrame) -> dict[str, str]:
-    """Return cells, figure and rows as HTML by their titles; no cells and no figure where no trial has a cost."""
+    """Return figures, table of cells and table of rows as HTML, by title; the rows alone if no trial has a cost."""
     if rows.empty:
         return {}
     shown = {"Rows": _table(rows.drop(columns=["identity"]).head(SHOWN))}
@@ -74,10 +74,10 @@ def _measured(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a line a cell of the design: its median cost over runs that solved or were cut short, and its counts.
+    """Return one line per cell (runs that differ in repetition alone): median cost, its range, and counts by status.
 
-    Runs that choose settings are left out. A run that ended otherwise has no cost of solving. Every status that
-    these rows have is counted, and `solved`.
+    The median is over runs that solved or that a budget or time limit ended; runs that ended otherwise have no cost of
+    solving and are only counted. Runs that choose settings are left out, and so are cells without a median.
     """
     ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []
     statuses = [name for name in STATUSES if name == "solved" or name in {*ended["status"]}]
@@ -94,7 +94,7 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def medians(table: Table) -> list[str]:
-    """Return the cells as lines of text: their median costs, runs and solved runs. The first `PRINTED` cells."""
+    """Return the first `PRINTED` cells of `cells_of` as lines of text, without the ranges of their costs."""
     cells = cells_of(frame(table.rows)).drop(columns=["smallest", "largest"], errors="ignore")
     return [] if cells.empty else cells.head(PRINTED).to_string(index=False).splitlines()
 
@@ -106,7 +106,7 @@ def _priced(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def drawings(rows: pd.DataFrame) -> list[bytes]:
-    """Return a figure for each unit of cost: queries of games, examples of what is handed them, and what is neither."""
+    """Return an SVG per unit of cost: queries of strategies, examples in sweeps, and one for all other rows."""
     rows = _priced(rows[~rows["tuning"]])
     units = pd.Series("cost", rows.index)
     units[rows.get("kind", units).eq("sweep")] = "examples"
@@ -116,10 +116,10 @@ def drawings(rows: pd.DataFrame) -> list[bytes]:
 
 
 def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
-    """Return an SVG of the median cost against the number that varies most, a line for all else that varies.
+    """Return an SVG of median cost against the number that varies most, with a line per value of the other columns.
 
-    What follows from other columns, as a budget from the size, makes no lines. Of too many lines those of the most
-    points are shown, and the title says how many. No bytes where no median is known.
+    A column that follows from others, as a budget may from the size, adds no lines. If there are more than `LINES`,
+    those with the most points are drawn, and the title says so. Returns no bytes if no median is known.
     """
     # Named instances of equal parameters are drawn as one cell.
     names = [name for name in chart.design(rows) if name not in ("digest", "instance")]

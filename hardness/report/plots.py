@@ -25,7 +25,7 @@ UNDATED = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Produ
 
 
 def style() -> AbstractContextManager[None]:
-    """Return the context in which figures have the style of the lab."""
+    """Return a context manager within which matplotlib draws in the style of the lab."""
     from matplotlib import style as styles
 
     return styles.context(Path(__file__).with_name("lab.mplstyle"))
@@ -58,9 +58,9 @@ def bound(
 
 
 def label_ends(axes: "Axes", labels: "Sequence[tuple[Line2D, str]]", apart: float = APART) -> None:
-    """Write each label behind the last point of its line, in its colour, no two closer than `apart` points.
+    """Write each label to the right of its line's last point, in its colour, labels at least `apart` points apart.
 
-    Call it when all lines are drawn and the scales are set: labels are spread as the axes then stand.
+    Call it after all lines are drawn and scales are set: it places labels on the axes as they then are.
     """
     figure = axes.get_figure(root=True)
     assert figure is not None
@@ -83,7 +83,7 @@ def label_ends(axes: "Axes", labels: "Sequence[tuple[Line2D, str]]", apart: floa
 
 
 def _spread(heights: Sequence[float], apart: float) -> list[float]:
-    """Return ascending heights that lie at least `apart` from each other, moved as groups about their middles.
+    """Return ascending heights moved to be at least `apart` from each other; a group that is moved keeps its mean.
 
     >>> _spread([0.0, 1.0, 30.0], 10.0)
     [-4.5, 5.5, 30.0]
@@ -102,7 +102,7 @@ def _spread(heights: Sequence[float], apart: float) -> list[float]:
 
 
 def saved(figure: "Figure", name: str, kind: str = "svg") -> bytes:
-    """Return a figure as a file: the same bytes every time, on every processor."""
+    """Return the bytes of a figure's file, equal on all runs and processors; `name` prefixes identifiers in an SVG."""
     import matplotlib as mpl
 
     stream = BytesIO()

@@ -38,7 +38,7 @@ def instance_of(task: Task, root: int) -> Instance:
 
 
 def played(task: Task, root: int) -> "GameResult":
-    """A strategy against an oracle, the window unless the solver names another, on the concept class of the family."""
+    """Play the task's strategy against its oracle (`window` by default) on its family's concepts; return the result."""
     from hardness.sq.game import play
 
     return play(
@@ -53,7 +53,7 @@ def played(task: Task, root: int) -> "GameResult":
 
 
 def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
-    """Return the learner or attack of a task, as it meets the examples of an instance under a sampling seed."""
+    """Return the learner or attack that a task names, ready for `instance`; `sampling` is the seed of its examples."""
     solver = task.solver
     if "attack" in solver:
         work = task.budget.get("work")
@@ -63,7 +63,7 @@ def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
 
 
 def online(task: Task, root: int, guard: float) -> Outcome:
-    """Show a learner more and more examples until its signs are right on fresh ones, or the budget is spent."""
+    """Feed an online learner until 90 % of its signs on fresh examples are right, or its budget is spent."""
     instance = instance_of(task, root)
     sampling, judged = task.seed(root, "examples"), fresh(instance, HELD_OUT, task.seed(root, "screen"))
     if judged.values is None:
@@ -81,10 +81,10 @@ def online(task: Task, root: int, guard: float) -> Outcome:
 
 
 def solving_cost(task: Task, root: int, guard: float) -> Outcome:
-    """Return the cost of a game in queries; of a learner or an attack, the least examples tried that sufficed.
+    """Return the outcome of a trial; its cost is a game's queries, or the fewest examples tried that sufficed.
 
-    A game's detail holds the proved lower bounds of its queries, where any is known (`GameResult`).
-    All solvers meet the same instance and examples in the same repetition. What solves is what solves in `learn`.
+    A game's detail holds its proved lower bounds, where known (`GameResult`). Solvers are judged by the default
+    criterion of `learn`, and in the same repetition all meet the same instance and examples.
     """
     if "strategy" in task.solver:
         game = played(task, root)
@@ -109,7 +109,7 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
 
 
 def _gave_up(ending: Ending, streamed: bool, guard: float) -> Outcome:
-    """Of a solver that ended its last life by itself: what fits once and gives up has spent its budget."""
+    """Return the outcome of a solver that raised an error; for one fitted anew at each size most count as `budget`."""
     assert ending.error is not None
     outcome = outcome_of(ending.error, guard)
     if outcome.status == "timeout" or streamed:

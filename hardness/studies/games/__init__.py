@@ -30,7 +30,7 @@ BRACKETING = ("sign-batch", "flat")
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the searches for V of small classes, and two strategies on these and on large ones."""
+    """Return exact searches for V (the queries that identify a set, theory 2.7) of small classes, and games on all."""
     games = []
     small, large = (SMALL[:2], (QUICK,)) if quick else (SMALL, LARGE)
     for (n, s), tau in product((*small, *large), TOLERANCES[:: 2 if quick else 1]):
@@ -45,14 +45,14 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def game(task: Task, root: int, guard: float) -> Outcome:
-    """Play a strategy against the greedy window: deterministic in the task and the root seed."""
+    """Play the task's strategy against the oracle `window`; deterministic in the task and the root seed."""
     result = played(task, root)
     sizes = {"concepts": result.concepts, "remaining": result.remaining, "exhaustive": result.concepts - 1}
     return Outcome(result.status, result.queries, {"bound": result.bound, **sizes})
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Search for V of a small class, or play a game."""
+    """Return the outcome of a search for V of a small class, whose cost is the lower bound found, or of a game."""
     if task.solver["kind"] != "value":
         return game(task, root, guard)
     from hardness.exact.small_games import value
@@ -77,10 +77,10 @@ CELL = ["n", "s", "tau"]
 
 
 def brackets(rows: "DataFrame") -> "DataFrame":
-    """Return a line a class of parities and tolerance: n, s, tau, N, floor, sign-batch, flat, lower, upper.
+    """Return one line per class and tolerance: n, s, tau, N, floor, lower, upper, G, and queries by strategy.
 
-    `floor` is that of theorem B, of V and of G; `lower` and `upper` are of V: by search in small classes, elsewhere the
-    floor and what is surely enough (theory 2.7). A game that was not played has no number of queries.
+    V and G count queries against the hardest oracle and the greedy window (theory 2.7). `floor` bounds both from below,
+    `lower` and `upper` bracket V, and the column `G` bounds G from above. Games that were not won are nan.
     """
     from hardness.exact.dependent import certain_queries
 
@@ -125,7 +125,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the brackets of large classes."""
+    """Return the table of proved bounds and of games on large classes."""
     lines = brackets(rows)
     shown = lines[(lines.N > SEVERAL) & lines.tau.isin(SHOWN)]
     shown = shown.sort_values(["N", "tau"], ascending=[True, False])
@@ -135,7 +135,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return what is known of V and G on large classes, over the floor."""
+    """Return the figure of bounds on V and of games on large classes, divided by the lower bound."""
     lines = brackets(rows)
     figure, axes = plots.panels(1, len(LARGE), height=3.0, sharey=True)
     for axis, (n, s) in zip(axes, LARGE, strict=True):

@@ -43,7 +43,7 @@ Cell = tuple[str, int | None, int, int, int]  # attack, examples of a file, q, p
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return both attacks on rising dimensions, with every label right."""
+    """Return trials of both attacks at growing dimensions, from a file and from a stream; all labels are right."""
     wanted = [
         task(*cell, run) for run in range(1 if quick else RUNS) for cell in _sizes(QUICK if quick else GRID)
     ]
@@ -57,7 +57,7 @@ def _sizes(grid: Sizes) -> Iterator[Cell]:
 
 
 def task(attack: str, samples: int | None, q: int, p: int, n: int, run: int) -> Task:
-    """Return one attack on a file of `samples` examples, or on a stream if None."""
+    """Return one attack on rounding mod q to p levels, on a file of `samples` examples, or on a stream if None."""
     params = {"dim": n + 1, "modulus": q, "levels": p}
     budget = {} if samples is None else {"samples": samples}
     return Task("rounding", params, {"kind": "cryptanalysis", "attack": attack}, budget, run)
@@ -68,9 +68,9 @@ SPENT = ("selected_away", "trials", "block_size", "log2_nodes", "rank", "reason"
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one attack. Its seconds are the processor's, those of making a stream's rows included.
+    """Run one attack; `seconds` are CPU time, for a stream with the time of making its rows.
 
-    It has solved the instance only if its answer is the secret.
+    An answer other than the secret ends as `wrong`.
     """
     from hardness.attacks.bkw import bkw_stream
     from hardness.attacks.lattice import lattice_stream
@@ -117,9 +117,9 @@ NAMES = {"lattice": "lattice", "bkw": "integer BKW"}
 
 
 def cells(rows: "DataFrame") -> "DataFrame":
-    """Return a line an attack and size: q, p, n, how many runs, how many solved, and whether all were refused.
+    """Return one line per q, p, n and attack: numbers of runs and of solved runs, and whether all were refused.
 
-    `took` and `predicted` are median seconds, of the solved runs and of all, at least `JUDGED_SECONDS`.
+    `took` and `predicted` are median seconds, of the solved runs and of all, each at least `JUDGED_SECONDS`.
     """
     solved = rows.status == "solved"
     table = rows.assign(
@@ -143,7 +143,7 @@ def cells(rows: "DataFrame") -> "DataFrame":
 
 
 def reach(table: "DataFrame", q: int, p: int, attack: str) -> dict[str, Any]:
-    """Return the largest n that an attack solved, and the least larger one, with its end."""
+    """Return the largest n that an attack solved at (q, p), the next larger n tried, and how its runs ended."""
     tried = table[(table.q == q) & (table.p == p) & (table.attack == attack)]
     largest = tried[tried.solved > 0].iloc[-1]
     beyond = tried[tried.n > largest.n].iloc[0]
@@ -191,7 +191,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return seconds against n at each (q, p), hollow from a file; crosses are refused, triangles were missed."""
+    """Return the figure of seconds against n at each (q, p); hollow marks are runs on a file."""
     sources = [(cells(rows[rows.samples.isna()]), None), (cells(rows[rows.samples.notna()]), "white")]
     figure, axes = plots.panels(2, 2, height=2.5, sharey=True)
     for axis, (q, p) in zip(axes.flat, PANELS, strict=True):

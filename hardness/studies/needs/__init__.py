@@ -72,12 +72,12 @@ FINEST_TRIED = 20
 
 
 def tolerance(exponent: float) -> float:
-    """Return 2^-exponent to three digits: theory 2.7 reads a tolerance as its decimal."""
+    """Return 2^-exponent rounded to three digits, since theory 2.7 takes a tolerance as the decimal written."""
     return float(f"{2.0**-exponent:.3g}")
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games, one a class, tolerance and strategy, and the phases and phase 6b on nice layers, one by one."""
+    """Return games, one per class, tolerance and strategy, then phases 1-4 and phase 6b on random layers."""
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
     parts = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _games(d, m, e)]
     cells, layers = ([(2, 1)], 1) if quick else ([*PHASES], LAYERS)
@@ -97,7 +97,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def _games(d: int, m: int, exponent: float) -> list[Task]:
-    """Return the games of strategies that may be the cheapest known, if they are short enough."""
+    """Return games at tolerance 2^-exponent of the strategies that may be cheapest there, if they are short enough."""
     size, tau = comb(d - 1, m), tolerance(exponent)
     if size * tau**2 <= SPREAD[d]:
         names = ["spread"] if d < LARGEST or exponent == int(exponent) else []
@@ -120,10 +120,10 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Play a game, or look on a nice layer for the largest tolerances at which the errors are those aimed at.
+    """Play a game, or find the largest tolerances at which a learner's errors on a random layer reach their aims.
 
-    There the cost is in queries of one run; the details are the exponents that were tried, from large to small
-    tolerances, and the error at each.
+    The cost is then the queries of one run; the detail lists the exponents e of the tolerances 2^-e that were tried, in
+    ascending order, and the error at each.
     """
     if task.solver["kind"] == "frontier":
         return game(task, root, guard)
@@ -145,9 +145,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def error_at(task: Task, root: int, exponent: int) -> tuple[float, int]:
-    """Return the relative error of the last estimate of the hull, or of the worst Θᵢ, and the queries it took.
+    """Return the learner's relative error at tolerance 2^-exponent, and the number of its queries.
 
-    The phases and phase 6b meet the same layer.
+    The error is that of the last affine hull (phases 1 to 4) or of the worst Θᵢ (phase 6b); both have the same layer.
     """
     params, solver = task.params, task.solver
     k, d = int(params["tokens"]), int(params["dim"])
@@ -179,16 +179,16 @@ PRICES: dict[str, tuple[Price, float]] = {
 
 @cache
 def parity_floor(dim: int, size: int, exponent: float) -> int:
-    """Return the queries that a deterministic learner needs to be certain: theorem B, or what answers can tell."""
+    """Return the queries that a deterministic learner needs to be certain which `size` of dim - 1 bits are hidden."""
     sets, tau = comb(dim - 1, size), tolerance(exponent)
     return max(exact_floor(sets, tau), ceil(entropy_floor(sets, tau)))
 
 
 def least_needed(dim: int, size: int, price: Price, power: float) -> float:
-    """Return a lower bound on price(q, τ) over every tolerance, for a price that rises with q and with 1/τ.
+    """Return a lower bound on price(q, τ) over all tolerances τ, for a price that grows with q and 1/τ.
 
-    Between two of a fine row, the floor of the smaller one at the price of the larger one; beyond it q/τ² >= 8(N-1)
-    (theory 2.5d).
+    `power` is such that the price is at least (q/τ²)^power. Between neighbours of `FINE`, q is at least what the
+    smaller tolerance needs, and 1/τ that of the larger; below the last, q/τ² >= 8(N-1) (theory 2.5d).
     """
     steps = pairwise((2.0, *FINE))
     between = [price(parity_floor(dim, size, finer), tolerance(coarser)) for coarser, finer in steps]
@@ -197,7 +197,7 @@ def least_needed(dim: int, size: int, price: Price, power: float) -> float:
 
 
 def cheapest(rows: "DataFrame") -> "DataFrame":
-    """Return the cheapest game won at every d, number s of bits and exponent e of the tolerance, and its floor."""
+    """Return one line per d, number s of bits and exponent e: the cheapest game won at 2^-e, and the lower bound."""
     exponents = {tolerance(e): e for e in EXPONENTS}
     games = rows[(rows.kind == "frontier") & (rows.status == "solved") & (rows.cost > 0)]
     lines = games.assign(d=games.dim, s=games.heads, e=games.tolerance.map(exponents), queries=games.cost)
@@ -208,7 +208,7 @@ def cheapest(rows: "DataFrame") -> "DataFrame":
 
 
 def least_prices(games: "DataFrame") -> "DataFrame":
-    """Return a line for each s at d = 24: the least of each price that is proved to be needed, and that was reached."""
+    """Return one line per s at d = 24: of each price in `PRICES`, the proved minimum and the least paid in a game."""
     import pandas as pd
 
     lines = []
@@ -222,12 +222,12 @@ def least_prices(games: "DataFrame") -> "DataFrame":
 
 
 def bought(size: int, tau: float) -> str:
-    """Return the queries that a learner needs to be certain of `size` bits at d = 256, rounded down (theory 2.5)."""
+    """Return as text the queries needed to be certain of `size` bits at d = 256, rounded down (theory 2.5)."""
     return at_least_power(max(0.0, log2(8 * tau**2) + log2(comb(BUDGET_DIM - 1, size) - 1)))
 
 
 def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
-    """Return log2 1/τ of the largest tolerance tried with an error of at most `aim`; infinite if there is none.
+    """Return log2 1/τ of the largest tolerance tried at which the error was at most `aim`; infinite if there is none.
 
     >>> largest([9, 10, 11], [None, 0.2, 0.05], 0.3)
     10
@@ -237,13 +237,13 @@ def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
 
 
 def needed(rows: "DataFrame", kind: str, aim: float) -> dict[int, list[float]]:
-    """Return log2 1/τ of every layer of two tokens, by number m of heads."""
+    """Return `largest` of every layer with two tokens, by number m of heads; `kind` is "phases" or "every head"."""
     cells = rows[(rows.kind == kind) & (rows.tokens == 2)].groupby("heads")
     return {int(m): [largest(row.tried, row.errors, aim) for row in cell.itertuples()] for m, cell in cells}
 
 
 def slope(layers: dict[int, list[float]]) -> list[float]:
-    """Return by how many factors of two τ falls a head, by least squares over all layers, with its 95 % interval."""
+    """Return how much log2 1/τ grows per head, by least squares over all layers: value and 95 % interval."""
     from scipy.special import stdtrit
     from scipy.stats import linregress
 
@@ -286,7 +286,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the least prices at d = 24."""
+    """Return the table of the least prices at d = 24, proved and reached."""
     prices = least_prices(cheapest(rows))
     for name in PRICES:
         prices[f"{name} at least"] = [at_least(value, 1) for value in prices[f"{name} at least"]]
@@ -303,7 +303,7 @@ STRATEGIES = (
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Draw at d = 24 what is proved to be impossible, and what was reached."""
+    """Return the figure of queries against 1/τ at d = 24: what is proved to be impossible, and the games won."""
     games = cheapest(rows)
     figure, axes = plots.panels(1, len(MAPPED), height=3.4, sharex=True)
     for axis, s in zip(axes, MAPPED, strict=True):

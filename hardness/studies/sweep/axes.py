@@ -34,10 +34,10 @@ def listed(value: Any) -> list[Any]:
 def cells(
     table: Mapping[str, Any], zipped: Sequence[str] = (), words: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return every cell of a table of axes, in the order of the product, entries in the order of the table.
+    """Return every cell of a grid as a dict: the product of the axes of `table`, its names in the same order.
 
-    The lists named in `zipped` go in step, and vary fastest. A text with an operator is an expression of other entries,
-    unless its name is among `words`. Raises `InputError` for axes and expressions that make no sense.
+    The lists named in `zipped` are paired by index and vary fastest. A text with an operator is an expression of other
+    entries, unless its name is in `words`. Raises `InputError` for unequal lengths and for expressions without a value.
     """
     trees = {name: _parsed(value) for name, value in table.items() if name not in words}
     formulas = {name: tree for name, tree in trees.items() if tree is not None}
@@ -61,7 +61,7 @@ def cells(
 
 
 def size(table: Mapping[str, Any], zipped: Sequence[str] = ()) -> int:
-    """Return how many cells the table has, without making them."""
+    """Return the number of cells of the table, without making them."""
     lengths = {name: len(value) for name, value in table.items() if isinstance(value, list)}
     in_step = max((lengths.pop(name, 1) for name in zipped), default=1)
     return in_step * prod(lengths.values())
@@ -79,7 +79,7 @@ def _parsed(value: Any) -> ast.expr | None:
 
 
 def _value(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
-    """Return the integer that an expression comes to in a cell. Raises `InputError` where it has none."""
+    """Return the integer value of an expression in a cell; `name` is its parameter. Raises `InputError` if none."""
     match tree:
         case ast.Constant(value=int(number)):
             return number
@@ -98,7 +98,7 @@ def _value(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
 
 
 def _order(formulas: Mapping[str, ast.expr], table: Mapping[str, Any]) -> list[str]:
-    """Return the names of expressions, each after those that it is made of."""
+    """Return the names of the expressions in an order of evaluation. Raises `InputError` if there is none."""
     used = {
         name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         for name, tree in formulas.items()

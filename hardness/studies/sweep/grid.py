@@ -39,12 +39,12 @@ LIMITS = {"strategy": ("queries",), "learner": ("samples",), "attack": ("samples
 
 @dataclass(frozen=True)
 class Grid:
-    """A family, its `params`, solvers of one kind and their budget. Every list is an axis; the grid is their product.
+    """Define a sweep: a family, its `params`, solvers of one kind, and their budget; every list is an axis of the grid.
 
-    A parameter may be an expression of others, "4*heads", and the lists named in `zip` go in step
-    (`hardness.studies.sweep.axes`). `tune` has a `menu`, lists by a learner's options, of whose combinations at most
-    `settings` are tried in every cell on `seeds` seeds of their own; the cell is run with the cheapest. An entry under
-    a learner's name is the menu of that one. Raises `InputError` for anything that makes no sense.
+    A parameter may be an expression of others, "4*heads", and the lists named in `zip` are paired index by index
+    (`hardness.studies.sweep.axes`). `tune` tunes a learner in every cell: `menu`, or an entry under the learner's name,
+    lists values by option; at most `settings` of their combinations are tried on `seeds` seeds each, and the cell is
+    run with the cheapest on other seeds. Raises `InputError` for anything that makes no sense.
 
     >>> grid = Grid("parity", {"dim": "4*heads", "heads": [2, 3]}, {"strategy": ["sign-batch", "flat"]}, runs=2)
     >>> len(grid.tasks()), grid.name
@@ -82,7 +82,7 @@ class Grid:
 
     @property
     def kind(self) -> str:
-        """Who solves: strategy, learner or attack."""
+        """Return the kind of solver: strategy, learner or attack. Raises `InputError` unless there is exactly one."""
         named = [kind for kind in SOLVERS if kind in self.solver]
         if len(named) != 1:
             raise InputError(
@@ -92,7 +92,7 @@ class Grid:
 
     @property
     def name(self) -> str:
-        """Family and solver, for a folder."""
+        """Return family and solvers joined by hyphens, as the name of a folder."""
         names = (self.family, *axes.listed(self.solver[self.kind]))
         return "-".join(str(name).rpartition(":")[2] for name in names)
 
@@ -114,7 +114,7 @@ class Grid:
         return [Task(self.family, cell, solver, budget, run) for solver, cell, run in every]
 
     def _solvers(self) -> list[dict[str, Any]]:
-        """Return the solver of every cell of their axes, in which texts are words."""
+        """Return every combination of the solver's axes, as the `solver` of a task; texts are never expressions."""
         table = {name: value for name, value in self.solver.items() if name != "options"}
         named, options = axes.cells(table, words=table), self.solver.get("options", {})
         if self.kind == "strategy":
@@ -132,7 +132,7 @@ class Grid:
         ]
 
     def menu(self, learner: str) -> list[dict[str, Any]]:
-        """Return the settings of a learner that are tried in every cell: of all combinations at most `settings`."""
+        """Return the settings of a learner to try in every cell: at most `settings` random combinations of its menu."""
         menu = self.tune.get(learner) or self.tune.get("menu") or {}
         count = prod(len(values) for values in menu.values()) if menu else 0
         if not 1 <= count <= MOST_TRIALS:
@@ -148,7 +148,7 @@ class Grid:
         return [every[i] for i in sorted(drawn)]
 
     def tuning(self) -> list[list[list[Task]]]:
-        """Return the runs that choose a setting, by cell and setting, on seeds on which nothing is judged."""
+        """Return the runs that choose a setting, nested by cell, setting and seed; no judged run has their seeds."""
         seeds = range(APART, APART + int(self.tune.get("seeds", SEEDS)))
         return [
             [[replace(task, repetition=seed) for seed in seeds] for task in self._settings(cell)]
@@ -157,15 +157,15 @@ class Grid:
         ]
 
     def _settings(self, cell: Task) -> Iterator[Task]:
-        """Yield a cell with each setting of the menu."""
+        """Yield the task of a cell once for each setting of its learner's menu."""
         for setting in self.menu(str(cell.solver["learner"])):
             params = {**cell.solver["params"], **setting}
             yield replace(cell, solver={**cell.solver, "params": params})
 
     def tuned(self, ended: Mapping[str, Outcome]) -> list[Task]:
-        """Return one task per cell and run, each with the setting whose runs in `tuning`, which `ended`, cost least.
+        """Return one task per cell and run, with the setting whose tuning runs have the least `price`.
 
-        A cell that no setting solves is run with the first one.
+        `ended` has the outcomes of the runs of `tuning`, by identity. A cell that no setting solves has the first one.
         """
 
         def price_of(runs: list[Task]) -> float:
@@ -176,7 +176,7 @@ class Grid:
 
 
 def price(runs: Sequence[Outcome], budget: Mapping[str, Any]) -> float:
-    """Return what a solution costs if runs that fail are started again: all that was spent over how many solved.
+    """Return the cost of a solution if failed runs are started again: all that was spent per run solved, or inf.
 
     So neither cheap runs that mostly fail nor sure ones that cost much are chosen. A run that does not say what it
     spent is charged its whole budget: a silent crash must not look cheap.
@@ -187,7 +187,7 @@ def price(runs: Sequence[Outcome], budget: Mapping[str, Any]) -> float:
 
 
 def read(path: Path, changes: Iterable[str] = ()) -> Grid:
-    """Return the grid of a file, with `changes` NAME=VALUE or TABLE.NAME=VALUE. Raises `InputError` for no grid."""
+    """Return the grid of a TOML file after `changes`, each NAME=VALUE or TABLE.NAME=VALUE. Raises `InputError`."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

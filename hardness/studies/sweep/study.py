@@ -30,10 +30,10 @@ STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 1.0, solving_cost)
 def run_grid(
     grid: Grid, out: Path, workers: int | None = None, scheduler: str | None = None, command: str = ""
 ) -> tuple[str, int, list[Task]]:
-    """Run what the store in `out` lacks of a grid, write its dashboard; return a line, how many trials ran, the tasks.
+    """Run the trials of a grid that the store in `out` lacks; return the dashboard's line, their number and all tasks.
 
-    On `workers` processes, or the Dask cluster at `scheduler`; the dashboard names `command`. Runs of a tuning come
-    first, and are rows too. Cells of other grids that the store holds stay on it.
+    They run on `workers` processes, or on the Dask cluster at `scheduler`. The dashboard is written to `out` and names
+    `command`. Runs that tune come first and are stored too. Rows of other grids in the same store stay.
     """
     tasks = grid.tasks()  # a grid that is refused makes no folder
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
@@ -84,19 +84,19 @@ def sweep(
     tune: Mapping[str, Any] | None = None,
     **params: Any,
 ) -> pd.DataFrame:
-    """Run any family with any solver on a grid; return the rows as a DataFrame, one per cell and run, in its order.
+    """Run any family with any solver on a grid; return a DataFrame with a row per cell and run, in the grid's order.
 
-    `params` are parameters of the family. One of `strategy` (with `oracle`, `tolerance`, and at most `queries`),
-    `learner` (with `options`, and at most `samples` examples) and `attack` (`samples`, `work`) solves. Each, and the
-    family, is a name, ``module:Name``, or the function or class itself. A list, a range or an array is an axis, of
-    parameters, solvers and options; the grid is their product. A parameter may be an expression of others,
-    ``dim="4*heads"``, and the axes named in `zip` go in step. `tune` holds lists of values by option, ``{"menu":
-    {"rate": [0.01, 0.03]}}`` for all learners or under the name of one; ``"settings"`` (24) and ``"seeds"`` (3) beside
-    them bound what is tried.
+    `params` are parameters of the family. The solver is one of `strategy` (with `oracle`, `tolerance`, and at most
+    `queries`), `learner` (with `options`, and at most `samples` examples) and `attack` (`samples`, `work`). It and the
+    family are given as a name, ``module:Name``, or the function or class itself. Lists, ranges and arrays are axes,
+    whose product is the grid. A parameter may be an expression of others, ``dim="4*heads"``; the axes named in `zip`
+    are paired index by index. `tune` lists values by option, ``{"menu": {"rate": [0.01, 0.03]}}`` for all learners or
+    under the name of one; ``"settings"`` (24) and ``"seeds"`` (3) beside it limit what is tried.
 
-    It runs on `workers` processes, or on the Dask cluster at `scheduler`. Store and dashboard lie in the folder `out`
-    (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. The columns are those of
-    `hardness.rows`, but for times, provenance and what no two cells differ in; `attrs` hold the path of the `page`.
+    It runs on `workers` processes, or on the Dask cluster at `scheduler`; `guard` ends a trial, in seconds. Store and
+    dashboard are in the folder `out` (default ``sweeps/FAMILY-SOLVER``); the same call resumes an interrupted run.
+    Columns are those of `hardness.rows` without times, provenance and kind of trial; `attrs["page"]` is the dashboard's
+    path.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +134,7 @@ def sweep(
 
 
 def _axis(value: Any) -> Any:
-    """Return plain values: a list of what lists several, a mapping by its entries."""
+    """Return a value for a grid: iterables as lists and numpy numbers as Python's, also inside of mappings."""
     if isinstance(value, Mapping):
         return {name: _axis(each) for name, each in value.items()}
     if isinstance(value, np.generic):
