@@ -16,10 +16,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Recovery:
-    """The end of an attack: one of the lab's statuses, the secret that it names, what it used.
+    """How an attack ended: one of the lab's statuses, the secret found if any, and the number of examples used.
 
-    `secret` is ``{"support": [...]}`` or ``{"w": [...]}`` as `generate` writes it, and present only if the
-    answer reproduced rows that had no part in finding it. `detail` holds the attack's own figures.
+    `secret` is ``{"support": [...]}`` or ``{"w": [...]}`` as `generate` writes it, and present only if the answer
+    reproduced rows that had no part in finding it. `detail` holds the attack's own figures.
     """
 
     status: str
@@ -30,7 +30,7 @@ class Recovery:
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":
-        """Return that no attack was made, and why."""
+        """Return the status `refused` for an attack that was not made, with the reason and figures of `detail`."""
         return cls("refused", None, 0, detail={"reason": reason, **detail})
 
     def _repr_html_(self) -> str:

@@ -28,11 +28,11 @@ PAIR_ROWS = 4000  # rows on which moves are compared: of two coordinates there a
 
 
 def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bool:
-    """Tell whether w (n,) passes on `fresh` rows, that had no part in finding it, and beats its neighbours on `known`.
+    """Tell whether w (n,) explains `fresh` rows, not used to find it, and no neighbour explains `known` rows better.
 
-    Labels without noise are right wherever the heads reach (theory 1.4), and the secret reproduces every one of them
-    there; a near-miss does not. Under noise the agreement must lie above halfway between the right secret's and a
-    guess's, and no change of one coordinate by ±1 may fit better.
+    Without noise w must give the level of every row that the heads reach (theory 1.4). With noise or flips, its share
+    of right levels on `fresh` rows must lie above halfway between the right secret's and a guess's, and no change of
+    one coordinate by ±1 may fit `known` rows (if None, the fresh ones) better.
     """
     known = fresh if known is None else known
     if len(fresh) == 0:
@@ -52,7 +52,7 @@ def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bo
 
 
 def ended(w: Integers | None, fresh: Equations, used: int, detail: dict[str, Any]) -> Recovery:
-    """Return `budget` where there is no w (n,), `wrong` where it fails on `fresh` rows, and `solved` else."""
+    """Return a `Recovery`: `budget` if w (n,) is None, `wrong` if `fresh` rows refute it, and `solved` otherwise."""
     if w is None:
         return Recovery("budget", None, used, detail=detail)
     if not accepts(fresh, w):
@@ -61,7 +61,7 @@ def ended(w: Integers | None, fresh: Equations, used: int, detail: dict[str, Any
 
 
 def _reproduces(rows: Equations, w: Integers) -> bool:
-    """Tell whether w gives the level of every row, or of every row that the heads reach if those exceed a quarter."""
+    """Tell whether w gives the level of every row, or of every row that the heads reach if those are over a quarter."""
     if rows.agreement(w) == 1:
         return True
     reached = trusted(rows, w)
@@ -69,7 +69,7 @@ def _reproduces(rows: Equations, w: Integers) -> bool:
 
 
 def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
-    """Return a mask (N,) of rows with right levels if w (n,) is about the secret: the heads reach them (`span`)."""
+    """Return a mask (N,) of the rows that the heads reach (`span`), with right levels, if w is near the secret."""
     q = equations.q
     whole = modular.centred(np.rint(w).astype(np.int64) % q, q)
     ends = span(whole, q, equations.p, equations.heads, bool((equations.a < 0).any()))
@@ -80,7 +80,7 @@ def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
 
 
 def expected_agreement(equations: Equations) -> float:
-    """Return P(level shown = level of the right secret) under the public noise, over uniform residues."""
+    """Return the probability that noise or a flip leaves a label's level as it was, over uniform residues."""
     if equations.noise == 0:
         return 1.0 - equations.flip
     from scipy.special import ndtr
@@ -95,7 +95,7 @@ def expected_agreement(equations: Equations) -> float:
 
 
 def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
-    """Return the secret (n,) from an estimate w (n,): regressed on `known` rows, accepted on `fresh` rows, or None."""
+    """Return the secret (n,) that regression of an estimate w on `known` rows gives; None if `fresh` rows refute it."""
     w = trimmed(known, w)
     guess = modular.centred(np.rint(w).astype(np.int64) % known.q, known.q)
     if known.noise == 0:
@@ -106,9 +106,9 @@ def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
 
 
 def trimmed(equations: Equations, w: Floats) -> Floats:
-    """Return w (n,) after least squares on trusted rows whose residue lies within its level's width, round by round.
+    """Return w (n,) after rounds of least squares on trusted rows whose residuals lie not far beyond the level's width.
 
-    At first whole residuals pull, in the end only what sticks out of a level: all residues inside are equally right.
+    First whole residuals count, in the end only what exceeds the level: all residues inside it are equally right.
     """
     centre, width = modular.preimages(equations.q, equations.p)
     half = (width[equations.level] - 1) / 2 + 2 * equations.noise
@@ -126,15 +126,15 @@ def trimmed(equations: Equations, w: Floats) -> Floats:
 
 
 def wrapped(x: NDArray[np.floating] | NDArray[np.integer], q: float) -> Floats:
-    """Return x mod q in [-q/2, q/2)."""
+    """Return x plus the multiple of q that brings it into [-q/2, q/2)."""
     return np.asarray((x + q / 2) % q - q / 2, dtype=np.float64)
 
 
 def unwrap_and_regress(a: Floats, y: Floats, q: float, w: Floats, pulls: Iterable[Pull]) -> Floats:
-    """Return the estimate w (n,), improved once by each of `pulls`, from a w = y + error mod q, a (N, n), y (N,).
+    """Return the estimate w (n,) after one least-squares step for each of `pulls` on a w = y mod q, a (N, n), y (N,).
 
-    The multiple of q that a label lost is the one that the estimate makes likely (theory 4.2). The residual (N,) is
-    then linear in w, and so is the part that a pull leaves of it.
+    Residuals y - a w are wrapped into [-q/2, q/2), which is right if w is near the secret (theory 4.2). A pull returns
+    the part of each residual (N,) that its step is to remove.
     """
     inverse = np.linalg.pinv(a.T @ a)  # of all rows, although fewer count: it is only a step size
     for pull in pulls:
@@ -143,7 +143,7 @@ def unwrap_and_regress(a: Floats, y: Floats, q: float, w: Floats, pulls: Iterabl
 
 
 def polish(equations: Equations, w: Integers) -> Integers:
-    """Return w (n,) mod q after the best changes of one coordinate by ±1, else of two, while more labels are right."""
+    """Return w (n,) mod q after changes of one coordinate by ±1, or else of two, while more labels become right."""
     few, steps = equations.rows(slice(PAIR_ROWS)), [(j, step) for j in range(len(w)) for step in (1, -1)]
     columns = np.ascontiguousarray(few.a.T, dtype=np.int64)
     right = equations.agreement(w)

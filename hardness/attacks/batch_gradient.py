@@ -25,17 +25,17 @@ FLIPPED = "labels are flipped: the equations of batches hold for exact labels on
 
 
 def mean_gradient(rows: Equations) -> NDArray[np.float64]:
-    """Return the gradient (n + 1,) of the mean of (f(v) - y)²/2 over `rows`, f(v) = θ_0 + ⟨θ, v⟩, at θ = 0."""
+    """Return the gradient (n + 1,) at θ = 0 of the mean of (θ_0 + ⟨θ, v⟩ - y)²/2 over `rows`: v and y of signs ±1."""
     v = 1.0 - 2 * (rows.a & 1)
     y = 1.0 - 2 * rows.level
     return -np.append(y.mean(), y @ v / len(y))
 
 
 def decode(gradients: NDArray[np.float64], batch: int, s: int) -> NDArray[np.int64] | None:
-    """Return the set of s bits, as w (n,) of 0 and 1, from mean gradients (K, n + 1) of batches; None if not unique.
+    """Return the hidden set of s bits, as w (n,) of 0 and 1, from the mean gradients (K, n + 1) of K batches, or None.
 
-    N_j = (B + B g_j)/2 counts the rows with y v_j = -1 (y = -1 for j = 0). Sum_(j in S) N_j = (s + 1) N_0 mod 2, and
-    sum_(j in S) 1 = s mod 2 is one equation more.
+    With batch size B and entry g_j, N_j = (B + B g_j)/2 counts the rows with y v_j = -1 (y = -1 for j = 0). Then Σ_(j
+    in S) N_j = (s + 1) N_0 mod 2; Σ_(j in S) 1 = s mod 2 is one equation more. None if these have no unique solution.
     """
     counts = np.rint(batch * (1 + gradients) / 2).astype(np.int64) & 1
     left = np.vstack((counts[:, 1:], np.ones((1, counts.shape[1] - 1), np.int64)))
@@ -46,9 +46,9 @@ def decode(gradients: NDArray[np.float64], batch: int, s: int) -> NDArray[np.int
 def attack(
     instance: Instance, batch: int = BATCH, batches: int | None = None, seed: int = 0, noise: float = 0.0
 ) -> dict[str, Any]:
-    """Decode mean gradients of batches of `batch` informative rows, one after the other, until they show the secret.
+    """Attack a parity instance by mean gradients of batches of `batch` informative rows, until they tell the secret.
 
-    At most `batches` of them, n + 13 if absent; with Gaussian `noise` of this deviation in all entries, all of them.
+    At most `batches` of them are made, n + 13 if None, and all if their entries get Gaussian `noise` of this deviation.
     `examples` counts informative rows. Raises `InputError` for a family that hides no parity.
     """
     started, n, linear = perf_counter(), instance.family.dim - 1, instance.family.linear
@@ -78,7 +78,7 @@ def attack(
 def _batches(
     instance: Instance, hidden: Hidden, batch: int, seed: np.random.SeedSequence
 ) -> Iterator[Equations]:
-    """Yield batches of informative rows, in the order of the stream."""
+    """Yield batches of `batch` informative rows, in the order of the stream of examples."""
     sampling, count, start = int(seed.generate_state(1, np.uint64)[0]), min(4 * batch, 1 << 16), 0
     a, level = np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64)
     while True:
@@ -92,9 +92,9 @@ def _batches(
 
 @on_equations
 def batch_gradient(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Read a hidden parity off the exact mean gradients of batches of 64 informative rows.
+    """Find a hidden parity from the exact mean gradients of batches of 64 informative rows.
 
-    The last 40 rows of an examples file are held out as a check; `budget` bounds the batches.
+    The last 40 rows are held out as a check; `budget` is the largest number of batches.
     """
     if not equations.are_parities or equations.flip:
         return Recovery.refused(FLIPPED if equations.flip else "batch-gradient attacks hidden parities")

@@ -48,10 +48,10 @@ Phases = NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Phased:
-    """Rows of small integers and a phase each: v (N, n) int8, phases (N,) uint32, 2^32 to the turn.
+    """Equations of angles: each row v (N, n) int8 has a phase (N,) uint32, about Σ v_j θ_j; 2^32 is a full turn.
 
-    A coordinate is a sum of 2^`level` half signs: a bit of a diag row is level 0, a ternary coordinate of a dot row,
-    or of a difference of two diag rows, is level 1, and each further difference adds one.
+    An entry of v is distributed as a sum of 2^`level` independent ±1/2: at level 0 a bit (1/2 is added), at level 1 one
+    of -1, 0, 1, in a dot row or a difference of two diag rows; each further difference adds 1 to the level.
     """
 
     v: NDArray[np.int8]
@@ -60,7 +60,7 @@ class Phased:
 
     @classmethod
     def of(cls, equations: Equations, level: int, left: int) -> "Phased":
-        """Return the first `left` coordinates; the phase is the angle of the centre of a level's residues."""
+        """Return rows of the first `left` coordinates; a phase is 2π/q times the middle of its level's residues."""
         turns = np.rint(preimages(equations.q, equations.p)[0] / equations.q * FULL_TURN).astype(np.uint32)
         return cls(np.ascontiguousarray(equations.a[:, :left]), turns[equations.level], level)
 
@@ -69,11 +69,11 @@ class Phased:
 
     @property
     def low(self) -> int:
-        """Return how far below 0 a coordinate may be."""
+        """Return how far below 0 an entry may be: entries lie from -low to 2^level - low."""
         return 1 << self.level >> 1
 
     def where(self, keep: Any) -> "Phased":
-        """Return some of the rows."""
+        """Return the rows that `keep` (indices, a mask or a slice) selects."""
         return replace(self, v=self.v[keep], phases=self.phases[keep])
 
 
@@ -81,7 +81,7 @@ class Phased:
 def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Recover the secret of a rounding instance from examples by differences of rows.
 
-    `budget` bounds the rows held at a time (2^24 if None). `refused`, before the work, where no plan fits it.
+    `budget` is the largest number of rows held at a time, 2^24 if None. The status is `refused` where no plan fits it.
     """
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
@@ -93,9 +93,9 @@ def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress)
 
 
 def bkw_stream(stream: Stream, seed: int) -> Recovery:
-    """Recover the secret behind a stream of examples, which cost only the time of drawing them.
+    """Recover the secret of a `Stream` of examples, which cost only the time to draw them; `seed` shifts grids.
 
-    Rows may be chosen that vanish on some coordinates; those come back last.
+    The plan may use only rows that are 0 on the last few coordinates; the secret there is found at the end.
     """
     equations, _ = stream.equations(0, STREAMED)
     known, fresh = equations.rows(slice(STREAMED - KNOWN, None)), equations.rows(slice(0, STREAMED - KNOWN))
@@ -115,7 +115,7 @@ def _attack(
     seed: int,
     progress: Progress,
 ) -> Recovery:
-    """Attack rows of a source; `known` ones are regressed on, `fresh` ones test the answer."""
+    """Attack what `rows` gives of `available` rows; `known` rows serve the regression, `fresh` ones the test."""
     n = known.n
     if known.are_parities:
         return Recovery.refused("parity has no rounding error to average out; try gaussian or search")
@@ -156,9 +156,9 @@ def _attack(
 
 
 def step(rows: Phased, block: int, limit: int) -> Phased:
-    """Return at most `limit` differences (sums, where laws are symmetric) of rows that agree on the last `block`.
+    """Return at most `limit` differences of rows that agree on the last `block` coordinates, without these coordinates.
 
-    Each row is paired with at most `cap` others before it, the least number that yields enough.
+    Above level 0, rows may agree up to sign and be added. A row has at most `cap` partners, as few as suffice.
     """
     keys, minus = np.empty(len(rows), np.uint64), np.empty(len(rows), np.bool_)
     kernels_bkw.block_keys(rows.v, block, rows.level, keys, minus)
@@ -175,7 +175,7 @@ def step(rows: Phased, block: int, limit: int) -> Phased:
 
 
 def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
-    """Return the least cap that yields `pairs` pairs from runs[m] runs of m equal keys, or `CAP`; and its pairs."""
+    """Return (cap, pairs made): the least cap <= `CAP` on a row's partners for `pairs` pairs in runs[m] groups of m."""
     of_at_least = np.cumsum(runs[::-1])[::-1]  # runs of m rows or more
     at_distance = np.cumsum(of_at_least[::-1])[::-1][2:]  # pairs of rows that are 1, 2, … places apart
     total = np.cumsum(at_distance[:CAP])
@@ -184,9 +184,9 @@ def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
 
 
 def angles(first: Phased, plan: Plan, rng: np.random.Generator, say: Progress) -> Phases | None:
-    """Return θ (n,) of the secret by `plan`, in turns of 2^32.
+    """Return the secret's angles θ_j = 2π w_j/q (n,), 2^32 to the turn, from rows `first` by the steps of `plan`.
 
-    None if no grid shows a peak or a stage of the way back loses it.
+    None if no grid shows a peak, or if the way back to the cancelled coordinates loses it. Progress goes to `say`.
     """
     rows, stages = first, []
     for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):
@@ -206,17 +206,17 @@ def angles(first: Phased, plan: Plan, rng: np.random.Generator, say: Progress) -
 
 
 def sums(rows: Phased, theta: Phases) -> NDArray[np.complex128]:
-    """Return Σ e^{i(phase - v·θ)} by the value of each coordinate, (n, values)."""
+    """Return Σ e^{i(phase - v·θ)} over the rows with v_j = x, for every coordinate j and value x: (n, values)."""
     out = np.zeros((rows.v.shape[1], (1 << rows.level) + 1, 2))
     kernels_bkw.sums_by_value(rows.v, rows.phases, theta, rows.low, out)
     return np.asarray(out[..., 0] + 1j * out[..., 1])
 
 
 def ascend(rows: Phased, theta: Phases, columns: Any, rounds: int) -> tuple[Phases, float]:
-    """Return angles after Newton's steps on the sum of cosines over `columns`, and their score in deviations.
+    """Return `theta` after at most `rounds` Newton steps in `columns` that raise Σ cos(phase - v·θ), and its score.
 
-    The expected Hessian serves: every coordinate has one variance, and they are independent. Rows of level 0 have
-    an offset free, for coordinates that are off by δ turn the sum by their mean.
+    The score is the sum in standard deviations of a random one; the Hessian is its expectation. At level 0 the sum is
+    |Σ e^{i(phase - v·θ)}|, since entries have mean 1/2 there: an angle that is off by δ turns all terms by δ/2.
     """
     variance = 2.0**rows.level / 4  # of a coordinate, a sum of 2^level half signs
     values, columns = np.arange((1 << rows.level) + 1) - rows.low, np.asarray(columns)
@@ -234,14 +234,14 @@ def ascend(rows: Phased, theta: Phases, columns: Any, rounds: int) -> tuple[Phas
 
 
 def turned_by(radians: Any) -> Phases:
-    """Return radians as uint32 turns."""
+    """Return angles in radians as uint32, 2^32 to the turn."""
     return np.asarray(
         np.rint(np.asarray(radians) / (2 * pi) * FULL_TURN).astype(np.int64) & 0xFFFFFFFF, dtype=np.uint32
     )
 
 
 def peaks(rows: Phased, theta: Phases, columns: Any, g: int, shift: Phases, count: int) -> NDArray[np.uint32]:
-    """Return the `count` best cells of the grid Z_g^k turned by `shift`, best first: angles (count, k) of `columns`."""
+    """Return the `count` best points (count, k) of a grid of g angles a column, moved by `shift`, best first."""
     from scipy.fft import fftn
 
     k = len(columns)
@@ -261,9 +261,9 @@ def peaks(rows: Phased, theta: Phases, columns: Any, g: int, shift: Phases, coun
 def on_grids(
     rows: Phased, theta: Phases, columns: Any, g: int, clear: float, rng: np.random.Generator
 ) -> tuple[Phases, float]:
-    """Return θ (n,) with `columns` at the best peak of some grids, turned at random, and its score.
+    """Return `theta` with `columns` at the best peak of some grids of g angles a column, and its score (see `ascend`).
 
-    The first cell whose score is `clear` ends the search.
+    Grids after the first are moved at random. The search ends at the first peak whose score reaches `clear`.
     """
     highest, best = 0.0, theta
     for attempt in range(GRIDS):
@@ -280,7 +280,7 @@ def on_grids(
 
 
 def _group(rows: Phased, unknown: int, bias: float) -> tuple[int, int]:
-    """Return (k, g): how many unknown coordinates to transform at once, and the angles of each."""
+    """Return (k, g): how many of the unknown coordinates to transform at once, and the number of angles for each."""
     zero = 2.0 ** -entropy(rows.level - 1) if rows.level else 0.5  # P(v = 0) = Σ P(half = x)²
     best = (0.0, 1, 4)
     for k in range(1, unknown + 1):
@@ -295,9 +295,9 @@ def _group(rows: Phased, unknown: int, bias: float) -> tuple[int, int]:
 
 
 def back(rows: Phased, bias: float, known: Phases, rng: np.random.Generator) -> Phases | None:
-    """Return the angles `known` and those that the step from `rows` cancelled; None if no peak stands out.
+    """Return all angles (n,) of `rows`, whose first ones are `known`; None if the others show no peak that stands out.
 
-    `bias` is the mean cosine of these rows' errors.
+    `bias` is the mean cosine of the errors of these rows' phases.
     """
     enough = int((WELL / bias) ** 2 / 2)
     n = rows.v.shape[1]

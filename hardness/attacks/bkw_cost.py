@@ -39,10 +39,10 @@ ESTIMATED_VANISH = (0, 4, 8, 14, 20, 32, 48, 72, 108)
 
 @dataclass(frozen=True)
 class Plan:
-    """log2 of the rows before each step and at the end, coordinates cancelled a step, and the grid for those left.
+    """log2 of the rows before each step and at the end, coordinates cancelled by each step, and a grid for the others.
 
-    Rows are chosen to be 0 on the last `vanish` coordinates. `signal` is the expected sum of cosines at the right
-    angles in standard deviations, `score` the same at the nearest point of a random grid of g angles a coordinate.
+    Rows used are 0 on the last `vanish` coordinates. `signal` is the expected sum of cosines at the right angles, in
+    standard deviations, `score` that at the nearest grid point, of g angles for each coordinate `left`.
     """
 
     rows: tuple[float, ...]
@@ -64,7 +64,7 @@ class Plan:
 
 
 def bias_of(q: int, p: int, noise: float = 0.0) -> float:
-    """Return r = E cos 2π(x - centre)/q over residues x, centre that of x's level; label noise multiplies it.
+    """Return the mean r of cos 2π(x - c)/q over residues x, c the middle of x's level; label noise multiplies it.
 
     >>> [round(bias_of(97, p), 3) for p in (2, 4, 8)]
     [0.637, 0.9, 0.975]
@@ -76,21 +76,21 @@ def bias_of(q: int, p: int, noise: float = 0.0) -> float:
 
 @cache
 def entropy(level: int) -> float:
-    """Return the collision entropy in bits of a coordinate that is a sum of 2^level half signs."""
+    """Return the collision entropy of a sum of 2^level independent ±1/2, in bits: -log2 P(two are equal)."""
     m = 2**level
     return float(2 * m - log2(comb(2 * m, m)))
 
 
 def cancelled(before: Number, after: Number, level: int) -> Number:
-    """Return the coordinates of `level` that a step cancels which makes 2^`after` rows of 2^`before`.
+    """Return on how many coordinates rows may be required to agree if 2^`before` rows are to yield 2^`after` pairs.
 
-    It pairs rows that agree on them; laws of ternary coordinates are symmetric, so rows match up to sign, too.
+    A coordinate of `level` costs `entropy(level)` bits. Above level 0 rows match up to sign too, as laws are symmetric.
     """
     return (2 * before - 1 + (level > 0) - after) / entropy(level)
 
 
 def grid_loss(g: Number) -> Number:
-    """Return the mean of -ln cos x over |x| < π/2g: the loss of each half sign off a grid of g >= 3 angles.
+    """Return the mean of -ln cos x over |x| < π/2g: a grid of g >= 3 angles loses this for each ±1/2 in a row.
 
     The integral of the power series of -ln cos, to nine digits.
 
@@ -104,22 +104,22 @@ def grid_loss(g: Number) -> Number:
 
 
 def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
-    """Return ln of the sum of cosines at the right angles over 2^`log2_rows` rows, in standard deviations.
+    """Return ln of the expected sum of cosines at the right angles over 2^`log2_rows` rows, in standard deviations.
 
-    A step squares the bias, and a cosine has variance 1/2.
+    Their errors have mean cosine `bias`, squared by each of `steps`; a cosine has variance 1/2.
     """
     return 2.0**steps * log(bias) + (log2_rows + 1) / 2 * log(2)
 
 
 def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
-    """Return the same at the nearest point of a random grid of g angles on `left` coordinates of `level`."""
+    """Return `log_signal` less the loss at the nearest point of a grid of g angles on `left` coordinates of `level`."""
     return signal - 2.0**level * grid_loss(g) * left
 
 
 def log2_seconds(n: int, rows: Sequence[Number], blocks: Sequence[Number], g: Number) -> Number:
-    """Return log2 of the seconds of steps that cancel `blocks` of n coordinates, and of a grid on those left.
+    """Return log2 of the seconds of steps that cancel `blocks` of n coordinates, and of a grid of g angles for others.
 
-    log2 of the rows before each step and at the end are `rows`.
+    `rows` are log2 of the numbers of rows before each step and at the end.
     """
     parts, left = [0.0], n  # a second for what is done once
     for before, after, block in zip(rows[:-1], rows[1:], blocks, strict=True):
@@ -136,9 +136,9 @@ def plan(
 ) -> Plan | None:
     """Return the cheapest plan for n coordinates of `level` from 2^`available` rows, at most 2^`held` held at a time.
 
-    None if no number of steps leaves a signal `margin` times as strong as is needed of independent rows. With
-    `available` infinite rows come from a stream: those that vanish on b coordinates, one of 2^b, leave n - b, at the
-    price of 2^b draws and of no bias, where a difference would square it. A file's rows are too few to be passed over.
+    `bias` is the mean cosine of labels' errors. None if no number of steps leaves a signal `margin` times as strong as
+    independent rows need. If `available` is infinite, rows come from a stream and those that are 0 on b coordinates,
+    one in 2^b, may be chosen: this costs 2^b times the draws, but no bias, where a difference squares it.
     """
     cheapest: Plan | None = None
     stream = available == inf
@@ -153,7 +153,7 @@ def plan(
 
 
 def _all_rows(n: int, bias: float, level: int, available: float, held: float, margin: float) -> Plan | None:
-    """Return the cheapest plan of any number of steps from all rows: more of them cancel more, a step squares bias."""
+    """Return the cheapest plan of any number of steps that uses all rows, or None; arguments are those of `plan`."""
     cheapest: Plan | None = None
     for steps in range(STEPS + 1):
         fewest = 2 * log2(margin * SIGNAL / bias ** (2**steps) / sqrt(2))
@@ -178,7 +178,7 @@ def _all_rows(n: int, bias: float, level: int, available: float, held: float, ma
 def _steps(
     level: int, top: float, steps: int, rows: list[float], blocks: list[int], left: int
 ) -> Iterator[tuple[list[float], list[int]]]:
-    """Yield all ways to round the blocks of `steps` steps, at least half of 2^top rows left after each."""
+    """Yield (log2 of rows, blocks) after `steps` more steps, for each rounding that keeps 2^(top - 1) rows or more."""
     if steps == 0:
         yield rows, blocks
         return
@@ -191,7 +191,7 @@ def _steps(
 
 
 def price(n: int, bias: float, level: int) -> Log2Cost:
-    """Return the cost of integer BKW on a stream at any size, memory free: the best steps, blocks, grid and rows.
+    """Return the cost of integer BKW on a stream with any memory: the least over steps, blocks, grids and rows.
 
     Each step makes as many rows as it was given, so that grid cells may grow with them. `bias` is r of theory 4.3,
     `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no number of steps leaves a signal.

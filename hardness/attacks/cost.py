@@ -11,7 +11,7 @@ LOG2_OPERATIONS_A_SECOND = 30.0
 
 @dataclass(frozen=True, order=True)
 class Log2Cost:
-    """log2 of elementary operations, of memory words and of samples; the least takes the least time."""
+    """log2 of elementary operations, of memory words and of samples; of two costs the one of less time is less."""
 
     time: float
     memory: float
@@ -24,24 +24,24 @@ UNREACHED = Log2Cost(inf, inf, inf)
 
 
 class EstimateFailed(ArithmeticError):
-    """No parameters were found at which the attack works; says nothing about hardness."""
+    """No parameters were found at which the attack works; this says nothing about hardness."""
 
 
 class NotPriced(ArithmeticError):
-    """The attack may work, and nothing here says what it would cost."""
+    """The attack may work, but nothing here says what it would cost."""
 
 
 def log2_rows_to_test(log2_candidates: float, bias: float) -> float:
-    """Return log2 of the rows R on which the right secret stands out among all N candidates: R = 2 (ln N + 5)/b².
+    """Return log2 of the number R of rows that show which of N candidates is the secret: R = 2 (ln N + 5)/b².
 
-    The right one agrees with b R labels more than it contradicts, on average. A wrong one does so with probability at
-    most e^{-b² R/2} (Hoeffding), and any of N with at most N e^{-b² R/2} = e^-5 (union bound).
+    The right one agrees with b R labels more than it contradicts, on average, b the bias. A wrong one does so with
+    probability at most e^{-b² R/2} (Hoeffding), and any of N with at most N e^{-b² R/2} = e^-5 (union bound).
     """
     return log2(2 * (log2_candidates * log(2) + 5)) - 2 * log2(bias)
 
 
 def rows_a_candidate(bias: float) -> float:
-    """Return the mean rows that exhaustive search reads of a wrong candidate: 2 without noise, about 1.4/b² with it.
+    """Return the mean number of rows that exhaustive search reads for a wrong candidate: 2, or with noise 1.4/b².
 
     Wald's sequential test (Ann. Math. Stat. 16, 1945) on labels of bias b = 1 - 2η: the likelihood ratio L, at first 1,
     is multiplied by 1 ± b at a label that agrees or not; a candidate is accepted at L >= N/δ and dropped at L <= 1/2. A
@@ -52,7 +52,7 @@ def rows_a_candidate(bias: float) -> float:
 
 
 def monomials(bits: int, degree: int) -> int:
-    """Return the monomials of degree at most `degree` in `bits` signs, the constant among them.
+    """Return the number of monomials of degree at most `degree` in `bits` signs, the constant among them.
 
     Regression on them with fewer examples is underdetermined; with about as many it succeeds, whatever the label.
 

@@ -30,9 +30,9 @@ def hidden(public: Public) -> Hidden:
 
 
 def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equations:
-    """Return the equations in examples X (N, 2, d), Y (N, 2, d) of a structured family.
+    """Return the equations in examples X (N, 2, d), Y (N, 2, d) of a family with hidden linear equations.
 
-    Raises `InputError` as `hidden` and `Hidden.equations` do.
+    Raises `InputError` for other families and for examples that do not fit the public parameters.
     """
     return hidden(public).equations(X, Y)
 
@@ -42,7 +42,7 @@ def quiet(line: str) -> None:
 
 
 def on_equations(solve: Callable[[Equations, int | None, int, Progress], Recovery]) -> Attack:
-    """Return the attack on examples that `solve(equations, budget, seed, progress)` is, with the seconds it takes."""
+    """Return an attack on examples that runs `solve(equations, budget, seed, progress)` and measures its time."""
 
     def attack(
         X: NDArray[np.int8],

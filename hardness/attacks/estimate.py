@@ -45,16 +45,16 @@ class Estimate:
 
     @property
     def price(self) -> dict[str, Any]:
-        """Return name and log2 of time."""
+        """Return the attack's name and log2 of its time, as a dict."""
         return {"name": self.name, "log2_time": self.log2_time}
 
     def power(self, log2: float | None) -> str:
-        """Return one of its figures in print: a bound is rounded down, what an algorithm is to take to the nearest."""
+        """Return 2^`log2` as text, to the nearest tenth of a bit; a bound is rounded down, and None is a dash."""
         return at_least_power(log2) if log2 is None or self.name == "sq bound" else f"2^{log2:.1f}"
 
     @classmethod
     def of(cls, line: Line) -> "Estimate":
-        """Compute the cost of an attack, or the reason why it has none."""
+        """Return the estimate that a `Line` computes: its cost, or the reason why there is none."""
         name, source, compute = line
         try:
             cost = compute()
@@ -69,7 +69,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Estimates:
-    """The estimates of all attacks, the `cheapest` of those that are attacks and ok, and their parameters."""
+    """The estimates of all attacks, the `cheapest` (which is never the bound on queries), and the parameters."""
 
     attacks: list[Estimate]
     cheapest: Estimate

@@ -24,7 +24,7 @@ SLACK = 2.0  # standard deviations by which the wrong labels that are allowed ex
 
 
 def write(form: str, examples: Examples, public: Public, out: Path) -> str:
-    """Write examples in a form of `hardness export`; return in one sentence what the file is and what it is not."""
+    """Write examples to `out` in a form of `hardness export`; return a sentence: what it is and what it is not."""
     if form == "xor-dimacs":
         write_text(out, xor_dimacs(examples, public))
         return "XOR clauses whose solution of the right weight is the hidden set; plain DIMACS readers know no x lines"
@@ -83,7 +83,7 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
 
 
 def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
-    """Yield clauses that hold iff at most `limit` of the literals are true, variables beyond `used` (Sinz 2005)."""
+    """Yield clauses by which at most `limit` literals are true, with new variables from `used` + 1 on (Sinz 2005)."""
     if limit >= len(literals):
         return
 
@@ -116,7 +116,7 @@ class LWE:
     noise: float
 
     def estimator(self) -> str:
-        """Return its line for the lattice estimator: what most examples have, or a Gaussian of its variance."""
+        """Return a line for the lattice estimator: the errors of most examples, or a Gaussian of their variance."""
         (m, n), (low, high) = self.A.shape, self.most
         spread, error = f"ND.Uniform({low}, {high})", f"ND.Uniform({-high}, {-low})"
         if self.noise or (self.sd and low == high):
@@ -134,9 +134,9 @@ def normal_form(examples: Examples, public: Public) -> LWE:
     """Return rounded inner products as LWE in normal form: A uniform, and the secret made of rounding errors.
 
     A label tells t = ⟨u, w⟩ mod q up to a rounding error, t = y + e. Of n rows U₀ that are invertible mod q the errors
-    e₀ become the secret: with A = U U₀⁻¹ and b = y − A y₀ it holds that b = A e₀ − e mod q. So what is short here, the
-    public vectors, and what is dense, w, are gone. Labels that the heads do not reach have larger errors. Raises
-    `InputError` unless the family is rounding, q is prime and enough rows are there.
+    e₀ become the secret: with A = U U₀⁻¹ and b = y − A y₀ it holds that b = A e₀ − e mod q. The short public vectors
+    and the dense w are gone. Labels that the heads do not reach have larger errors. Raises `InputError` unless the
+    family is rounding, q is prime and enough rows are there.
     """
     from hardness.kernels.gf2 import rref_local
 

@@ -29,7 +29,7 @@ def solve2(A: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64] 
 
 
 def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray[np.int64] | None:
-    """Return the unique solution w (n,) of A w = b over Z/q for any q >= 2, or None: prime powers, joined by CRT."""
+    """Return the unique solution w (n,) of A w = b mod q, or None; solved mod each prime power and joined by CRT."""
     if q == 2:
         return solve2(A, b)
     from sympy import factorint
@@ -51,12 +51,11 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
 
 @on_equations
 def gaussian(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Solve the linear equations that examples hold; `budget` bounds the tries.
+    """Solve the linear equations that examples hold; `budget` is the largest number of tries.
 
-    Parity without flips: one elimination. Parity with flips: n + 1 random rows at a time (pooled Gauss for
-    LPN), tries geometric with probability .5776 (1-η)ⁿ. Rounding: elimination over Z/q on the rows whose
-    level has a single residue; `refused` if there are none. The answer is checked on rows that no elimination
-    saw.
+    Parity without flips takes one elimination; with flips, one on n + 1 random rows a try (pooled Gauss for LPN), which
+    succeeds with probability .5776 (1-η)ⁿ. Rounding: elimination over Z/q on the rows whose level has a single residue;
+    `refused` if there are none. The answer is checked on rows that no elimination saw.
     """
     if equations.flip > 0:
         return _pooled(equations, TRIES if budget is None else budget, seed)
@@ -84,11 +83,11 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:
-    """Return the rows to hold out for LPN, and the largest fraction of them that may contradict a candidate.
+    """Return the number of rows to hold out for LPN, and the largest share of them that may contradict a candidate.
 
-    By Hoeffding the right secret is turned away with probability below e^-20, and so is, over all
-    `candidates` wrong ones together, accepted a wrong one: the bar is where the two exponents are equal.
-    Never below the 200 rows of theory 4.1.
+    By Hoeffding's bound the right secret is refused with probability below e^-20, and with the same any of `candidates`
+    wrong ones accepted. There are never fewer than the 200 rows of theory 4.1. `flip` is the probability of a wrong
+    label.
 
     >>> check_plan(0.05, 1e6)[0], check_plan(0.4, 1e6)[0]
     (262, 5292)
@@ -100,7 +99,7 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
 
 
 def _pooled(equations: Equations, tries: int, seed: int) -> Recovery:
-    """Return the parity that few of the rows held out contradict, from eliminations on n + 1 random rows each."""
+    """Return how at most `tries` eliminations on n + 1 random rows each end; rows held out test their answers."""
     from hardness.kernels.gf2 import pooled_gauss
 
     n = equations.n

@@ -56,12 +56,12 @@ Rest = tuple[Equations, Integers, Integers, int]
 
 @on_equations
 def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Recover the secret of a rounding instance from examples; `budget` bounds the trials.
+    """Recover the secret of a rounding instance from examples; `budget` is the largest number of trials.
 
-    A trial draws rows, reduces their orthogonal lattice and searches for the error with pruning. Spare rows buy
-    dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b, whose answer grows
-    back one coordinate at a time. Up to about 11 coordinates have too few distinct inputs for that. Raises `InputError`
-    where fpylll is missing.
+    A trial draws rows, reduces the lattice of integer vectors orthogonal to them, and searches for the labels' errors
+    with pruning. Where rows are plenty, trials use only those that are 0 on b coordinates, a share 2^-b of all, and
+    solve for n - b; the b others follow one at a time. Up to n = 11 or so there are too few distinct inputs for that.
+    The status is `refused` if no plan is within reach. Raises `InputError` where fpylll is missing.
     """
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     if equations.are_parities:
@@ -77,15 +77,15 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
 
 
 def lattice_stream(stream: Stream, seed: int) -> Recovery:
-    """Recover the secret behind a stream of examples, which cost only the time of drawing them.
+    """Recover the secret of a `Stream` of examples, which cost only the time to draw them; `seed` is for trials.
 
-    One example in 2^(b + 1) vanishes on the last b coordinates, and leaves a problem in n - b.
+    One example in 2^(b + 1) is informative and 0 on the last b coordinates; these form a problem in n - b coordinates.
     """
     known, n = stream.equations(0, ENOUGH + HELD_OUT)[0], stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
 
     def rest(cast: Forecast) -> Rest:
-        """Draw rows that vanish on ever fewer of the last coordinates."""
+        """Return rows for the plan `cast`, drawn from the stream with ever fewer of the last coordinates 0."""
         parts, at = [few], 4 * (ENOUGH + HELD_OUT)
         for b in range(n - cast.left, 0, -AT_ONCE):  # a pass serves classes of growing size
             limit = drawn(b, cast.left, cast.rank)
@@ -107,9 +107,9 @@ def _attack(
     seed: int,
     progress: Progress,
 ) -> Recovery:
-    """Make trials until one succeeds: at most `budget`, or five times as many as are expected.
+    """Make trials until one succeeds: at most `budget`, or if that is None five times as many as are expected.
 
-    `known` rows, of this many available, are regressed on, `fresh` ones test the answer.
+    Regression uses `known` rows, the test `fresh` ones. `rest` draws rows for trials from `available` (inf: stream).
     """
     cast = forecast(known.n, available, deviation(known) / known.q, bool((known.a < 0).any()))
     detail: dict[str, Any] = {"forecast": str(cast), "forecast_seconds": round(cast.seconds, 1)}
@@ -134,26 +134,26 @@ def _attack(
 
 
 def deviation(rows: Equations) -> float:
-    """Return the standard deviation of labels' errors: variance (width² - 1)/12, plus that of label noise."""
+    """Return the standard deviation of labels' errors (rounding and noise), in residues mod q and at least 0.2."""
     width = modular.preimages(rows.q, rows.p)[1][rows.level]
     return max(float(np.sqrt(((width**2 - 1) / 12).mean() + rows.noise**2)), 0.2)
 
 
 def centres(rows: Equations) -> Floats:
-    """Return the centres (N,) of the residues of the levels."""
+    """Return for each row the middle of the residues mod q that round to its level, (N,)."""
     return modular.preimages(rows.q, rows.p)[0][rows.level]
 
 
 def zero_on(rows: Equations, columns: Integers) -> Equations:
-    """Return the rows that vanish on these coordinates."""
+    """Return the rows that are 0 in all of these columns."""
     return rows.rows(np.asarray(~rows.a[:, columns].any(axis=1)))
 
 
 def select(rows: Equations, rank: int) -> tuple[Integers, Integers]:
-    """Return coordinates to keep, and those to give up in order.
+    """Return the coordinates to keep, and those to give up in the order of choice: trials use rows that are 0 on these.
 
-    Greedily: the coordinate that vanishes on most of the rows left, while rows that vanish on all given up are at
-    least `SPARE` times as many as a trial in this rank draws.
+    The coordinate that is 0 in most of the remaining rows is given up next, as long as at least `SPARE` times the rows
+    that a trial draws (coordinates kept plus `rank`) remain.
     """
     zero = rows.a == 0
     left = np.arange(rows.a.shape[1])
@@ -173,7 +173,7 @@ def select(rows: Equations, rank: int) -> tuple[Integers, Integers]:
 def decode(
     core: Equations, sd: float, rank: int, rng: np.random.Generator, detail: dict[str, Any]
 ) -> Floats | None:
-    """Return a real estimate of w mod q (n,) from one trial on freshly drawn rows, or None; figures go to `detail`."""
+    """Return the secret mod q as estimated (n,) by one trial on rows of `core`, or None; `detail` gets figures."""
     sample = core.rows(rng.permutation(len(core))[: core.n + rank])
     try:
         B, rest = orthogonal_basis(sample.a)
@@ -190,7 +190,7 @@ def decode(
 
 
 def regress(rows: Equations, w: Floats) -> Floats:
-    """Return a better estimate (n,) by least squares; after the first round only errors within reach count."""
+    """Return the estimate w (n,) after rounds of least squares; after the first, large errors do not count."""
     width = int(modular.preimages(rows.q, rows.p)[1].max())
     reach = (width - 1) / 2 + MARGIN + 4 * rows.noise
     few = rows.rows(slice(0, ENOUGH))
@@ -203,10 +203,10 @@ def regress(rows: Equations, w: Floats) -> Floats:
 
 
 def grow(rows: Equations, kept: Integers, order: Integers, w: Floats) -> Floats:
-    """Return the estimate on all coordinates (n,) from that on `kept`, in reverse of the `order` of giving up.
+    """Return the estimate on all coordinates (n,) from that on `kept` ones; the others are found in reverse `order`.
 
-    On rows that vanish on the coordinates still missing, a new one is the circular mean of the residuals of the known
-    ones; each step doubles the rows of the regression.
+    A new coordinate is the circular mean of the residuals on rows where it is not 0 and those still missing are. Each
+    step doubles the rows of the regression.
     """
     active, estimate = kept, w
     for position in range(len(order) - 1, -1, -1):
@@ -219,9 +219,9 @@ def grow(rows: Equations, kept: Integers, order: Integers, w: Floats) -> Floats:
 
 
 def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
-    """Return an LLL-reduced basis B (M, N) of Λ⊥ = {c : cU = 0}, and rows (n, N) that make it unimodular.
+    """Return an LLL-reduced basis (M, N) of {c in Z^N : cU = 0}, and rows (n, N) that complete it to a basis of Z^N.
 
-    Raises `LinAlgError` if U (N, n) has not full rank.
+    Raises `LinAlgError` if U (N, n) does not have full rank.
     """
     from fpylll import LLL, IntegerMatrix
 
@@ -245,7 +245,7 @@ def require_fpylll() -> None:
 
 
 def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]:
-    """Yield block sizes and ever better reduced bases of the lattice of B (M, N)."""
+    """Yield (block size, basis): the lattice of B (M, N), ever better reduced by BKZ with block sizes up to `top`."""
     yield 2, B
     from fpylll import BKZ, IntegerMatrix
 
@@ -261,9 +261,9 @@ def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]
 
 @cache
 def _strategies() -> list[Any]:
-    """Return pruning for every block size of the ladder, made here: the wheel of fpylll ships none.
+    """Return fplll's pruning strategy for every block size up to 40, made here as the wheel of fpylll ships none.
 
-    Radius 5% above the Gaussian heuristic on the geometric-series profile, half of the solutions kept per tour.
+    Squared radius 5% above the Gaussian heuristic on a geometric profile, half of the solutions kept by a search.
     """
     from fpylll import Pruning
     from fpylll.fplll.bkz_param import Strategy
@@ -286,7 +286,7 @@ def _array(A: Any) -> Integers:
 
 
 def triangular(B: Integers) -> Floats:
-    """Return L (M, M), lower triangular with positive diagonal, with B = L Q for orthonormal rows Q: Gram-Schmidt."""
+    """Return L (M, M) of B = L Q, lower triangular with a positive diagonal, for orthonormal rows Q: Gram-Schmidt."""
     R: Any = np.linalg.qr(B.T.astype(np.float64), mode="r")
     return np.asarray(R.T * np.sign(np.diag(R)))
 
@@ -294,10 +294,10 @@ def triangular(B: Integers) -> Floats:
 def nearest_integers(
     B: Integers, y: Floats, sd: float, detail: dict[str, Any]
 ) -> tuple[Integers, Floats | None]:
-    """Return a better reduced basis B' and the integers m = B'(y - e) of the shortest error e, of deviation `sd`.
+    """Return a better reduced basis B' of the lattice of B (M, N), and integers m = B'(y - e) of the shortest error e.
 
-    B (M, N) is reduced while that pays, then searched with pruning. m is None where the search finds nothing or has
-    more than 2^`MOST_NODES` nodes. `detail` gets block size, nodes and chance of success; y and sd are shares of q.
+    `B` is reduced while that lowers the expected work; a pruned search then looks for an e of standard deviation `sd`.
+    m is None if none is found or 2^`MOST_NODES` nodes are too few. y (N,), sd are shares of q; `detail` gets figures.
     """
     from hardness.kernels.search import nearest
 

@@ -44,7 +44,7 @@ ESTIMATED_BLOCKS = (20, 30, 40, 60, 80, 110, 150, 200, 280, 400)
 
 @dataclass(frozen=True)
 class Pruning:
-    """Bounds (M,) on squared norms, chance of success, log2 of the nodes, and log2 of the nodes a success costs."""
+    """A pruned search: bounds (M,) on squared norms, chance of success, log2 of nodes and of nodes a success costs."""
 
     bounds: Floats
     chance: float
@@ -54,7 +54,7 @@ class Pruning:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The cheapest way: coordinates `left`, rank M, block size, log2 of nodes a trial, chance, seconds in all."""
+    """The cheapest plan: coordinates `left` to find, rank, block size, log2 of nodes and chance a trial, seconds."""
 
     left: int
     rank: int
@@ -80,14 +80,14 @@ def delta(beta: float) -> float:
 
 
 def hermite(beta: int) -> float:
-    """Return δ of block size β: measured up to 40, beyond that as far below as the asymptotic formula says."""
+    """Return the root Hermite factor δ of block size β: measured up to 40, then falling like the asymptotic formula."""
     if beta <= MEASURED:
         return HERMITE[beta]
     return exp(log(HERMITE[MEASURED]) * log(delta(beta)) / log(delta(MEASURED + 1)))
 
 
 def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
-    """Return ln b*_i (M,), Gram-Schmidt lengths of a β-reduced basis of the orthogonal lattice of n + M rows."""
+    """Return ln of the Gram-Schmidt lengths (M,) of a β-reduced basis of the lattice orthogonal to n + M rows."""
     volume = n * log(sqrt(n + M) / (sqrt(2) if dot else 2))
     floor = log(1.05 * sqrt((n + M) / M))
     if volume <= M * floor:  # so few coordinates that the basis is nearly orthogonal
@@ -102,7 +102,7 @@ def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
 
 @cache
 def _quantiles(M: int) -> tuple[Floats, Floats]:
-    """Return χ² quantiles (A, M) of squared norms for each quantile, and the chances (A,) that all M of them hold."""
+    """Return bounds (A, M) on the squared norms of the first i of M normals, and the chances (A,) that all M hold."""
     i = np.arange(1, M + 1)
     alpha = np.maximum(QUANTILES[:, None], np.where(i == M, 0.999, 0))
     levels = 2 * gammaincinv(i / 2, alpha)
@@ -112,10 +112,10 @@ def _quantiles(M: int) -> tuple[Floats, Floats]:
 
 
 def pruning(log_lengths: Floats, sd: float, log2_spent: float, limit: float = MOST_NODES) -> Pruning:
-    """Return the cheapest bounds of a search for an error of deviation `sd`, ln b*_i = `log_lengths` (M,).
+    """Return the cheapest search for an error of deviation `sd`, given ln of Gram-Schmidt lengths `log_lengths` (M,).
 
     The price is the number of nodes a success costs when a reduction worth 2^`log2_spent` nodes precedes every search.
-    Bounds with more than 2^`limit` nodes count only if all have more; then those with the fewest nodes are returned.
+    Searches with more than 2^`limit` nodes count only if all have more; then the one with the fewest nodes is returned.
     Nodes follow the Gaussian heuristic: volume of each level's ball over volume of the projected lattice.
     """
     levels, chances = _quantiles(len(log_lengths))
@@ -129,9 +129,9 @@ def pruning(log_lengths: Floats, sd: float, log2_spent: float, limit: float = MO
 
 
 def log2_reduction_nodes(beta: int, M: int) -> float:
-    """Return log2 of the search nodes that a reduction in rank M is worth when the attack decides what to do next.
+    """Return log2 of the number of search nodes that count as much as a reduction by block size β in rank M.
 
-    A fixed rate of exchange, measured once: no clock steers an attack, so its answer is equal everywhere.
+    Attacks use this fixed rate, measured once, and no clock, so that they decide alike on every machine.
     """
     in_rank_100 = 2.5e7 * {2: 0.3, 20: 0.6, 30: 1.0, 35: 1.3, 40: 5.0}[beta]
     return log2(in_rank_100) + 3 * log2(M / 100)
@@ -145,7 +145,7 @@ def log2_reduction_seconds(beta: int, M: int) -> float:
 
 
 def matzov(beta: float, d: float) -> float:
-    """Return log2 gates of BKZ-β in dimension d, re-fitted list-decoding sieve (MATZOV): LLL + C²(d-β) 2^{aβ'+b}.
+    """Return log2 of the gates of BKZ-β in dimension d by MATZOV's refitted sieve: d³ for LLL + C² (d-β) 2^{aβ'+b}.
 
     β' = β - β ln(4/3)/ln(β/(2πe)) remains after dimensions for free, C = 1/(1-2^-a) the price of progressive sieving.
 
@@ -164,10 +164,10 @@ def matzov(beta: float, d: float) -> float:
 def log2_trials(
     left: int, error: float, dot: bool, M: int, beta: int, limit: float = MOST_NODES
 ) -> tuple[Pruning, float]:
-    """Return the search of trials on `left` coordinates, and log2 of the seconds until one succeeds.
+    """Return the search of a trial on `left` coordinates, and log2 of the expected seconds until a trial succeeds.
 
     Each trial reduces with block size β in rank M and searches at most 2^`limit` nodes; `error` is the error's
-    deviation as a share of q. Within limits the attack's own rate of exchange chooses the bounds.
+    deviation as a share of q. If `limit` is finite, the search is the one that the attack itself chooses.
     """
     reduction = log2_reduction_seconds(beta, M)
     spent = reduction - log2(PER_NODE) if limit == inf else log2_reduction_nodes(beta, M)
@@ -177,15 +177,15 @@ def log2_trials(
 
 
 def drawn(b: int, left: int, M: int) -> int:
-    """Return the examples, half of them informative, of which enough vanish on b coordinates for trials in rank M."""
+    """Return the number of examples of which enough are informative and 0 on b coordinates for trials in rank M."""
     return (1 << b) * round(2 * SPARE) * (left + M)  # an integer: at large b no float holds it
 
 
 def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
-    """Return the cheapest way for n coordinates and `rows` informative rows; `error` is its sd as a share of q.
+    """Return the cheapest plan for n coordinates and `rows` informative rows; `error` is its sd as a share of q.
 
-    Rows to spare buy coordinates: those that vanish on b of them, a share 2^-b of all, form a problem in n - b. With
-    `rows` infinite examples come from a stream, and drawing them counts.
+    With rows to spare, trials use only those that are 0 on b coordinates, a share 2^-b of all, and solve for n - b.
+    With `rows` infinite examples come from a stream, and the time to draw them counts.
     """
     cheapest = Forecast(n, 0, 0, inf, 0.0, inf)
     for b, M in product(range(max(n - 3, 1)), RANKS):
@@ -204,11 +204,11 @@ def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
 def price(n: int, error: float, dot: bool) -> Log2Cost:
     """Return the cost of the attack on a stream at any size; `error` is the error's deviation as a share of q.
 
-    Beyond what is measured (`hermite`, `log2_reduction_seconds`) and with searches of any size, so that far out of
-    reach the figure is an upper bound. With coordinates given up, trials cost less and rows cost more: the larger is
-    least where they cross. It lies within one bit of their sum and, unlike the sum, is monotone in n. Memory and
-    examples are those of the plan with the fewest examples that takes at most 2^`SLACK` times as long. Raises
-    `EstimateFailed` if nothing succeeds.
+    Reductions are extrapolated (`hermite`, `log2_reduction_seconds`) and searches may have any size, so that far out of
+    reach the figure is an upper bound. If trials use only rows that are 0 on b coordinates, they cost less and drawing
+    rows costs more. Time is the larger of the two for the best b: within one bit of their sum and, unlike it, monotone
+    in n. Memory and examples are those of the plan with the fewest examples that takes at most 2^`SLACK` times as long.
+    Raises `EstimateFailed` if nothing succeeds.
     """
     least, plans = inf, []
     for M, beta in product(ESTIMATED_RANKS, ESTIMATED_BLOCKS):

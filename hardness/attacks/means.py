@@ -12,11 +12,11 @@ SWAPS = 100  # of a coordinate in the set for one outside
 
 @on_equations
 def means(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Find the set of a parity from examples whose products are biased. `budget` bounds swaps of coordinates; 100.
+    """Find the hidden set of a parity from examples in which the products ±1 of two bits are biased (theory 2.9).
 
-    Means of label times one centred product, or two, are larger inside the set than outside. The set that they point
-    to is bettered by swaps of one coordinate for another while its parity agrees with more labels. `refused` where
-    labels are no parities or rows too few.
+    Means of the label times one centred product, or two, are larger inside the set than outside. The set that they
+    suggest is improved by swaps of one coordinate for another, at most `budget` (100 if None), while its parity agrees
+    with more labels. The status is `refused` where labels are no parities or rows are too few.
     """
     if not equations.are_parities:
         return Recovery.refused("labels are no parities: try lattice or bkw")

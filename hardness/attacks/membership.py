@@ -42,10 +42,10 @@ WELL = 2.0  # condition of tokens, over their dimension, up to which they are as
 
 
 def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
-    """Attack an instance by membership queries: status, queries, and `secret` or `layer_error`.
+    """Attack an instance by labels of chosen inputs; return a status, queries, seconds, and `secret` or `layer_error`.
 
-    The learner gets the oracle and the public parameters, the lab judges. Parities take n queries, rounding about
-    n (1 + ⌈log2 ⌈q/p⌉⌉) (theory 2.9), random layers `queries_of`. Raises `InputError` for a family of another kind.
+    The learner gets an oracle of labels and the public parameters; the lab judges. Parities take n queries, rounding
+    about n (1 + ⌈log2 ⌈q/p⌉⌉) (theory 2.9), random layers `queries_of`. Raises `InputError` for other families.
     """
     teacher, linear = instance.teacher, instance.family.linear
     oracle = Membership(teacher, instance.family.tokens, instance.family.dim)
@@ -75,7 +75,7 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
 
 
 def _level(oracle: Membership, hidden: Hidden, places: list[int]) -> int:
-    """Return the level at u = Σ e_j over `places`: x_1 is all ones, x_2 differs there and in the gate."""
+    """Return the level of ⟨w, u⟩ for u with ones at `places`: token x_1 is all ones, x_2 is -1 there and at index 0."""
     X = np.ones(oracle.shape, dtype=np.int8)
     X[1, [0, *(j + 1 for j in places)]] = -1
     return round(float(hidden.levels(np.array(oracle.label(X)[0, 0] - hidden.offset))))
@@ -84,9 +84,9 @@ def _level(oracle: Membership, hidden: Hidden, places: list[int]) -> int:
 def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | None:
     """Return the secret (n,), centred residues mod q, or None where no queries of this kind determine it.
 
-    All lists of values of the first coordinates that agree with the answers are kept, one coordinate more at a time.
-    Sums of the new coordinate and some before it are asked, each time the one whose answer splits the lists most
-    evenly. The answer is right where the oracle's are, as no other list agrees (theory 2.9).
+    One coordinate after the other is added to all lists of values that agree with the answers so far. Each query asks
+    for the level of the sum of the new coordinate and some earlier ones, chosen so that the answer splits the lists
+    most evenly. None comes back also if the lists become too many. The result is right if the oracle is (theory 2.9).
     """
     q, p, n, level = hidden.q, hidden.p, oracle.shape[1] - 1, partial(_level, oracle, hidden)
     lists, every = np.zeros((1, 0), dtype=np.int32), np.arange(q)
@@ -115,12 +115,12 @@ def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | N
 
 
 def queries_of(dim: int) -> int:
-    """Return the queries of `layer`: d for Σ W, and max(⌈d/2⌉, d - j) for column j = 1..d."""
+    """Return the number of queries of `layer`, d = `dim`: d for Σ W, max(⌈d/2⌉, d - j) for column j = 1..d."""
     return dim + sum(max(-(-dim // 2), dim - j) for j in range(1, dim + 1))
 
 
 def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention | None:
-    """Return the layer of `heads` heads behind `oracle`, exact to rounding; None if a column was not solved.
+    """Return the layer of `heads` heads behind `oracle`, up to floating-point error; None if a column was not solved.
 
     Uses `queries_of(d)` queries. Columns are fitted by Levenberg-Marquardt from random starts; a fit counts only if it
     meets all its equations and they determine it.
@@ -153,7 +153,7 @@ def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention 
 def _design(dim: int, j: int, count: int, rng: Generator) -> NDArray[np.int64]:
     """Return pairs x, y (count, 2, d) that differ in coordinate j, where x_j = 1, and in about half of those before.
 
-    Their tokens span all directions well.
+    They are drawn until their matrix has a condition number below `WELL` d.
     """
     while True:
         x = rng.choice([-1, 1], (count, dim))
@@ -168,10 +168,10 @@ def _design(dim: int, j: int, count: int, rng: Generator) -> NDArray[np.int64]:
 def _column(
     z: Floats, shown: Floats, scores: Floats, carried: Floats, total: Floats, rng: Generator
 ) -> tuple[Floats, Floats] | None:
-    """Return a column of every Θ_i and that row of every W_i, (m, d) each; None if no fit is exact and unique.
+    """Return column j of every Θ_i and row j of every W_i, (m, d) each; None if no fit is exact and unique.
 
-    Tokens z (R, d) have labels `shown` (R, d). Of known columns come the `scores` (R, m) and δ W_i, `carried`
-    (R, m, d). The rows add up to `total` (d,).
+    Tokens z (R, d) have labels `shown` (R, d). The columns that are known contribute `scores` (R, m) to the arguments
+    of tanh, and `carried` (R, m, d) to δ W_i. The rows of all heads add up to `total` (d,).
     """
     from scipy.optimize import least_squares
 
@@ -180,7 +180,7 @@ def _column(
         return None
 
     def residual(unknowns: Floats) -> Floats:
-        """Return by how much the equations are missed, (R d + d,), at columns and rows (2 m d,)."""
+        """Return the errors (R d + d,) of all label equations and of the sum of rows, at columns and rows (2 m d,)."""
         columns, rows = unknowns.reshape(2, m, d)
         labels = np.einsum("ri,rib->rb", np.tanh(scores + z @ columns.T), carried + rows)
         return np.concatenate([(labels - shown).ravel(), rows.sum(axis=0) - total])

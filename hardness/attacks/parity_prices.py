@@ -25,7 +25,7 @@ NO_GUESS = "which guesses no coordinates to hold S"
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
+    """Return (name, source, function) of every attack; the function returns the cost or, in a text, why it has none."""
     n, size = int(public["dim"]) - 1, HiddenSet.of(public).sparsity or 0
     eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
     it = _Noisy(n, min(size, n - size), eta, mu)
@@ -45,7 +45,7 @@ def lines(public: Public, tolerance: float) -> list[Line]:
 
 @dataclass(frozen=True)
 class _Noisy:
-    """A parity of s out of n bits, labels flipped with probability `eta`, products of mean `mu`."""
+    """A parity of s out of n signs, each of mean `mu`, whose labels are flipped with probability `eta`."""
 
     n: int
     s: int
@@ -62,17 +62,17 @@ class _Noisy:
 
     @property
     def log2_test(self) -> float:
-        """Return log2 of the informative rows on which the right set stands out."""
+        """Return log2 of the number of informative rows that tell the right set from all others."""
         return log2_rows_to_test(self.log2_sets, self.bias)
 
 
 def collisions(n: int, s: int, eta: float) -> Log2Cost:
-    """Return the cost of collisions of samples on a parity of s out of n bits with flip probability `eta`."""
+    """Return the cost of LF2 (`_lf2`) for a parity of s out of n bits, with labels flipped with probability `eta`."""
     return _guessed(_Noisy(n, min(s, n - s), eta, 0.0), _lf2)
 
 
 def _query_bound(it: _Noisy, size: int, tolerance: float) -> Log2Cost | str:
-    """Return the queries that every strategy needs; biased products lower it by the top eigenvalue of theory 2.9."""
+    """Return the queries that every strategy needs; biased bits divide them by the top eigenvalue of theory 2.9."""
     N = comb(it.n, size)
     if N == 1:
         return NOT_COUNTED
@@ -95,9 +95,9 @@ def _middle(it: _Noisy) -> Log2Cost:
 
 
 def _means(it: _Noisy) -> Log2Cost | str:
-    """Return the cost of C(n, k) means of label times k centred coordinates, for the best k (theory 2.9).
+    """Return the cost of all C(n, k) means of the label times k centred coordinates, for the best k (theory 2.9).
 
-    In units of its standard deviation a mean is (1-2η) μ^(s-k) (1-μ²)^(k/2) inside S and 0 elsewhere.
+    In units of its standard deviation a mean is (1-2η) μ^(s-k) (1-μ²)^(k/2) inside the set and 0 elsewhere.
     """
     if it.mu == 0:
         return "products are fair: every mean but that of S itself is 0"
@@ -122,7 +122,7 @@ def elimination(n: int, exact: float = 1.0) -> Log2Cost:
 
 
 def _guessed(it: _Noisy, cost: Callable[[_Noisy, int], Log2Cost]) -> Log2Cost:
-    """Return the cost of the cheapest guess that some `kept` coordinates hold S: one in C(n, s)/C(kept, s) is right."""
+    """Return the least cost if `kept` coordinates are guessed to hold the set: right in C(kept, s)/C(n, s) of cases."""
     best = cost(it, it.n)
     for kept in (kept for kept in FEWER if max(it.s, 1) <= kept < it.n):
         price, log2_guesses = cost(it, kept), it.log2_sets - log2(comb(kept, it.s))
@@ -137,12 +137,11 @@ def _pooled(it: _Noisy, n: int) -> Log2Cost:
 
 
 def _lf2(it: _Noisy, n: int) -> Log2Cost:
-    """Return the cost of the best number of steps and a transform of the rest.
+    """Return the cost of LF2: the best number of steps of collisions, then a Walsh-Hadamard transform of what is left.
 
-    2^{b+1} samples keep their number in a step that cancels b bits.
-
-    Sums of 2^i rows have products of mean μ^(2^i), and two of them agree in a coordinate with probability
-    (1 + μ^(2^(i+1)))/2: where products are biased a step of b bits cancels more than b coordinates.
+    2^{b+1} samples keep their number in a step that cancels b bits. Sums of 2^i rows have signs of mean μ^(2^i), and
+    two of them agree in a coordinate with probability (1 + μ^(2^(i+1)))/2: if signs are biased, such a step cancels
+    more than b coordinates.
     """
     best, b, cancelled = UNREACHED, np.arange(min(n, MOST_BLOCK) + 1.0), 0.0
     for steps in range(LF2_STEPS):

@@ -37,7 +37,7 @@ JUNTA = (
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
+    """Return (name, source, function) of every attack; the function returns the cost or, in a text, why it has none."""
     it = _Rounded.of(public)
     bound = f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)"
     cells = (
@@ -66,7 +66,7 @@ def lines(public: Public, tolerance: float) -> list[Line]:
 
 
 class _Rounded(HiddenVector):
-    """Rounding of n coordinates mod q to p levels, and what of it decides costs."""
+    """Inner products of n coordinates mod q, rounded to p levels, with the figures that costs depend on."""
 
     @property
     def n(self) -> int:
@@ -78,19 +78,19 @@ class _Rounded(HiddenVector):
 
     @cached_property
     def error(self) -> float:
-        """Return the standard deviation of a label's error."""
+        """Return the standard deviation of a label's error, in residues mod q."""
         return rounding_error(self.q, self.p, self.noise)
 
     @cached_property
     def deviation(self) -> float:
-        """Return the standard deviation of the level ⟨w, u⟩ of a typical secret, with label noise."""
+        """Return the standard deviation of the integer ⟨w, u⟩ plus label noise, for a typical centred secret w."""
         support = self.n if self.sparsity is None else self.sparsity
         entry = (0.5 if self.dot else 0.25) * (self.q**2 - 1) / 12
         return sqrt(support * entry + self.noise**2)
 
     @cached_property
     def error_mass(self) -> float:
-        """Return the typical share of labels wrong for want of heads: most of those beyond the cells of the heads."""
+        """Return the typical share of labels that are wrong because ⟨w, u⟩ lies beyond the heads' level changes."""
         if self.heads is None:
             return 0.0
         reach = (self.heads + 1) * self.q / self.p / 2
@@ -102,11 +102,11 @@ class _Rounded(HiddenVector):
 
     @property
     def harmonic(self) -> float:
-        """Return the bias that the right secret's error leaves the first harmonic; that of a wrong one is 0."""
+        """Return the mean of cos 2π e/q over the labels' errors e at the right secret; at a wrong one it is 0."""
         return exp(-min(2 * (pi * self.error / self.q) ** 2, 300.0)) * (1 - min(self.error_mass, 0.999))
 
     def needs_whole_labels(self) -> None:
-        """Raise `NotPriced` where few heads leave too many labels wrong."""
+        """Raise `NotPriced` if more than a share `WHOLE` of the labels is wrong because the heads are few."""
         if self.error_mass > WHOLE:
             raise NotPriced(
                 f"labels of so few heads are wrong on {self.error_mass:.2g} of the informative inputs"
@@ -114,7 +114,7 @@ class _Rounded(HiddenVector):
 
     @property
     def log2_test(self) -> float:
-        """Return log2 of the informative rows on which the right secret stands out."""
+        """Return log2 of the number of informative rows that tell the right secret from all others."""
         return log2_rows_to_test(self.log2_secrets, self.harmonic)
 
 
@@ -157,9 +157,9 @@ def _elimination(it: _Rounded) -> Log2Cost | str:
 
 
 def _junta(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of C(n, k) correlations with products of k coordinates, and of a table of 2^h (3^h) labels.
+    """Return the cost of finding a sparse secret's h coordinates by correlations, and then a table of 2^h (3^h) labels.
 
-    Some secrets show far more than others: k is the best one for each of those drawn, the cost their median.
+    C(n, k) products of k coordinates are correlated; k is the best for each secret drawn, the cost their median.
     """
     h, n = it.sparsity, it.n
     if h is None:
@@ -177,11 +177,11 @@ def _junta(it: _Rounded) -> Log2Cost | str:
 
 
 def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:
-    """Return log2 of the share of a label's variance on the best products of k = 1, 2, ... of h coordinates.
+    """Return log2 of the largest share of a label's variance that products of k of the h coordinates explain.
 
-    The shape is (secrets, k). The c-th harmonic of a label has the share Π r_j Π (1 - r_i) of its variance there, i
-    over the k coordinates and j over the others: r_j = |E exp(2πi c w_j a_j/q)|² is cos²(π c w_j/q) for diag, its
-    square for dot. The k coordinates with the least r are the best.
+    The shape is (secrets, k), k = 1, 2, … The c-th harmonic of a label has the share Π r_j Π (1 - r_i) of its variance
+    there, i over the k coordinates and j over the others: r_j = |E exp(2πi c w_j a_j/q)|² is cos²(π c w_j/q) for diag,
+    its square for dot. The k coordinates with the least r are the best.
     """
     c = np.arange(1, min(HARMONICS, max(it.q // 2, 1)) + 1)
     p = min(it.p, LEVELS)
@@ -198,7 +198,7 @@ def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:
 
 
 def _few_heads(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of means of label times one coordinate, or two, on n/ρ₁² or n/ρ₂² rows."""
+    """Return the cost of means of label times one coordinate, or two, on 16 n/ρ² rows, ρ² as in `hermite_shares`."""
     if it.heads is None or it.error_mass < NO_HEADS:
         return "no label is wrong for want of heads"
     best = UNREACHED
@@ -209,9 +209,10 @@ def _few_heads(it: _Rounded) -> Log2Cost | str:
 
 
 def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float, float]:
-    """Return the shares ρ₁², ρ₂² of a level's variance, linear and quadratic in a normal ⟨w, u⟩ (theory 1.4).
+    """Return the shares ρ₁², ρ₂² of a label's variance that are linear and quadratic in ⟨w, u⟩ (theory 1.4).
 
-    Of the levels the one is taken that shows most; the mean of ⟨w, u⟩ lies anywhere between two turns of the levels.
+    The label is the indicator of the best level, ⟨w, u⟩ is normal, and its mean is averaged over a period of the
+    levels.
 
     >>> [round(share, 3) for share in hermite_shares(97, 2, 2, 200.0)]  # 0, 1, 0: nearly even in the level
     [0.002, 0.05]
@@ -235,7 +236,7 @@ def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float,
 
 
 def _linearization(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of one linear equation in products of u a row: Π (⟨w, u⟩ - r) = 0 on the level of fewest r."""
+    """Return the cost of solving Π_r (⟨w, u⟩ - r) = 0, r in the smallest level, as linear in products of u."""
     if it.noise:
         return "label noise: a level's polynomial does not vanish"
     it.needs_whole_labels()
@@ -248,7 +249,7 @@ def _linearization(it: _Rounded) -> Log2Cost | str:
 
 
 def _parity(it: _Rounded) -> Log2Cost | str:
-    """Return the cost mod 2: noise flips a label where its rounded normal is odd, few heads where they stop short."""
+    """Return the cost if q = 2: labels are parities, flipped if rounded noise is odd or the heads stop short."""
     if it.q != 2:
         return "labels are no parities: q > 2"
     # The mean of (-1)^e of a rounded normal e, by Poisson's sum: its first two terms, right within .03.
@@ -272,9 +273,9 @@ def _lattice(it: _Rounded) -> Log2Cost:
 
 
 def rounding_error(q: int, p: int, noise: float = 0.0) -> float:
-    """Return the deviation of a label's error, uniform on the residues of its level, centred (references B3).
+    """Return the standard deviation of a label's error, in residues mod q (references B3).
 
-    The variance is (w² - 1)/12 at a level of w residues, averaged over residues; label noise adds its own.
+    It is uniform on the w residues of a level, with variance (w² - 1)/12, averaged over all residues, plus label noise.
 
     >>> round(rounding_error(8192, 1024), 3)  # Saber: uniform on 8 residues
     2.291

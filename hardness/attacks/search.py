@@ -19,10 +19,10 @@ STEPS = 32  # elementary steps a half and round
 
 @on_equations
 def search(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Find the hidden set of a parity in about the root of the number of sets.
+    """Find the hidden set of a parity in about the root of the number of sets, as two halves that are found together.
 
-    Two halves of weight s/2 meet on the labels of random rows, all of them right with probability (1-η)^K under noise.
-    `budget` bounds the elementary steps. `refused` where the search does not fit it.
+    The halves' parities must add up to the labels of K random rows, which flips leave right with probability (1-η)^K.
+    `budget` bounds elementary steps (2^32 if None). `refused` where the search exceeds it or rows are too few.
     """
     if not equations.are_parities:
         return Recovery.refused("search finds hidden sets; of rounding try lattice or bkw")
@@ -47,7 +47,7 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
 
 
 def _subsets(n: int, size: int) -> NDArray[np.int16]:
-    """Return all subsets of range(n) of a size, (C(n, size), size)."""
+    """Return all subsets of range(n) that have `size` elements, one a row, (C(n, size), size)."""
     count = comb(n, size)
     return np.fromiter(chain.from_iterable(combinations(range(n), size)), np.int16, count * size).reshape(
         count, size
@@ -55,19 +55,19 @@ def _subsets(n: int, size: int) -> NDArray[np.int16]:
 
 
 def _label_words(rows: Equations) -> Words:
-    """Return the bits of each coordinate, and last the labels, of at most 64 rows as a word: (n + 1,)."""
+    """Return a word for each coordinate, then one for labels, (n + 1,); its bits are the entries of at most 64 rows."""
     return np.asarray(pack_bits(np.column_stack((rows.a & 1, rows.level)).T)[:, 0])
 
 
 def _xor(words: Words, sets: NDArray[np.int16]) -> Words:
-    """Return the sum mod 2 of the words of each set, (count,)."""
+    """Return for each set the XOR of the words at its elements, (count,)."""
     return np.asarray(np.bitwise_xor.reduce(words[sets.T], axis=0))
 
 
 def _meeting(
     rows: Equations, first: NDArray[np.int16], second: NDArray[np.int16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers (P,), (P,) of the pairs of halves whose labels on at most 64 rows add up to those shown."""
+    """Return the indices (P,), (P,) of the pairs of halves whose parities on at most 64 rows add up to the labels."""
     words = _label_words(rows)
     keys, wanted = _xor(words, first), _xor(words, second) ^ words[-1]
     i, j = np.argsort(keys), np.argsort(wanted)  # what is looked for in order is found near what came before
@@ -81,7 +81,7 @@ def _meeting(
 def _first_right(
     fresh: Equations, first: NDArray[np.int16], second: NDArray[np.int16], limit: float
 ) -> NDArray[np.int64] | None:
-    """Return the first sum of two halves, as w (n,), that at most `limit` fresh rows contradict, or None."""
+    """Return w (n,), the sum mod 2 of the first two halves that at most `limit` fresh rows contradict, or None."""
     wrong, alive = np.zeros(len(first), dtype=np.int64), np.arange(len(first))
     for start in range(0, len(fresh), 64):
         words = _label_words(fresh.rows(slice(start, start + 64)))

@@ -16,7 +16,7 @@ CHUNK = 1 << 18
 
 @dataclass(frozen=True)
 class Stream:
-    """Equations of a rounding instance, with no noise in its labels, from sampling seed `seed`: the oracle's own."""
+    """The equations of an endless stream of examples of a rounding instance, with sampling seed `seed` and no noise."""
 
     instance: Instance = field(repr=False)
     seed: int
@@ -26,16 +26,16 @@ class Stream:
         return self.instance.family.dim - 1
 
     def equations(self, start: int, count: int, vanish: int = 0, limit: int = ALL) -> tuple[Equations, int]:
-        """Return `count` informative equations from example `start` on whose last `vanish` coordinates are 0.
+        """Return `count` equations that are 0 on the last `vanish` coordinates, and the next unread example's index.
 
-        Or as many as there are among the next `limit` examples; and the number of the example after the last.
+        Examples are read from index `start`, at most `limit` of them, so that fewer equations may come back.
         """
         parts = list(self._chosen(start, count, vanish, limit))
         a, level = (np.concatenate([getattr(part, name) for part in parts]) for name in ("a", "level"))
         return replace(parts[0], a=a, level=level), start + CHUNK * len(parts)
 
     def _chosen(self, start: int, count: int, vanish: int, limit: int) -> Iterator[Equations]:
-        """Yield those of a chunk at a time, until there are `count`."""
+        """Yield these equations, those of `CHUNK` examples at a time, until there are `count` of them."""
         dim, teacher = self.n + 1, self.instance.teacher
         assert isinstance(teacher, Gadget)
         known, stream = hidden(self.instance.public(self.seed)), TokenStream(self.seed, 2, dim)
