@@ -22,16 +22,16 @@ MOST_UNKNOWNS = 8000  # whose matrix, 512 MB, is factored twice
 
 @dataclass(frozen=True)
 class Ball:
-    """A layer that fits and lies within `outer` lies within `inner`; both are relative, and there is one at most."""
+    """Relative radii around a layer: at most one layer within `outer` fits the examples, and it lies within `inner`."""
 
     inner: float
     outer: float
 
 
 def ball(X: Array, Y: Array, layer: MultiHeadAttention) -> Ball | None:
-    """Return the ball around `layer` that examples X and Y (n, k, d) certify, or None if they certify none.
+    """Return the radii around `layer` that examples X and Y (n, k, d) prove, or None if they prove none.
 
-    Y is what a layer computes, up to the rounding of that computation; labels with noise certify nothing.
+    Y is what a layer computes, up to the rounding of that computation; labels with noise prove nothing.
     """
     m, d = layer.heads, layer.dim
     if 2 * m * d * d > MOST_UNKNOWNS:
@@ -50,9 +50,9 @@ def ball(X: Array, Y: Array, layer: MultiHeadAttention) -> Ball | None:
 
 
 def least_singular(X: Array, layer: MultiHeadAttention) -> float:
-    """Return a lower bound of the least singular value of the Jacobian on X (n, k, d); 0 if none is shown.
+    """Return a lower bound of the least singular value of the Jacobian J on X (n, k, d), or 0 if none could be proved.
 
-    An estimate by inverse iteration is halved, and a Cholesky factorisation of JᵀJ less that value proves it.
+    Half of an estimate by inverse iteration is taken off the diagonal of JᵀJ; a Cholesky factor of the rest proves it.
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -94,10 +94,10 @@ def normal_matrix(X: Array, layer: MultiHeadAttention) -> Array:
 
 
 def lipschitz_bound(X: Array, layer: MultiHeadAttention) -> float:
-    """Return a bound of |D²F| over the ball of radius `REACH`, the outputs on X (n, k, d) taken together.
+    """Return an upper bound of the norm of D²F, F the outputs on all of X (n, k, d), over the ball of radius `REACH`.
 
-    With s = x_a ΔΘᵢ Xᵀ centred over tokens and v = X ΔWᵢ likewise, a row's second derivative is at most
-    Σᵢ ½ Dᵢ|s||s'| + ½|s||v'| + ½|s'||v|, Dᵢ the diameter of the tokens times Wᵢ (learner 1.14).
+    With s = x_a ΔΘᵢ Xᵀ centred over tokens and v = X ΔWᵢ likewise, a row's second derivative is at most Σᵢ ½ Dᵢ|s||s'|
+    + ½|s||v'| + ½|s'||v|, Dᵢ the diameter of the tokens times Wᵢ (learner 1.14).
     """
     k, d = X.shape[1:]
     centred = X - X.mean(axis=1, keepdims=True)

@@ -13,23 +13,23 @@ MIN_SECOND = 1e-3  # second over first singular value; the least of 4000 nice su
 
 
 def crude(X: Array, Y: Array) -> Array:
-    """Correlate the sum of the tokens with the sum of the outputs, (1/Nk) Σ Xᵀ11ᵀY, as the paper does.
+    """Return the paper's estimate of ΣWᵢ, (d, d): summed tokens correlated with summed outputs, (1/nk) Σ Xᵀ11ᵀY.
 
-    One step of gradient descent from a uniform pattern. Biased by about ΣΘᵢWᵢ, which more data does not cure.
+    It is one step of gradient descent from uniform attention. Its bias, about ΣΘᵢWᵢ, does not fall with more data.
     """
     w: Array = X.sum(axis=1).T @ Y.sum(axis=1) / (len(X) * X.shape[1])
     return w
 
 
 def ols(X: Array, Y: Array) -> Array:
-    """Return least squares of the mean output on the mean token: the same bias, less variance."""
+    """Return ΣWᵢ (d, d) by least squares of the mean output on the mean token: as biased as `crude`, less variable."""
     return np.asarray(np.linalg.lstsq(X.mean(axis=1), Y.mean(axis=1))[0], dtype=np.float64)
 
 
 def debiased(X: Array, Y: Array) -> Array:
-    """Return least squares of each output row on its token, the mean token and their first-order response to Θ.
+    """Return ΣWᵢ (d, d) by least squares of output rows on their token, the mean token and the first-order effect of Θ.
 
-    The response is x_a[j]·Cov(X)[l, q]: with it as a regressor the bias of first order is gone.
+    The regressors of that effect are x_a[j]·Cov(X)[l, q]: with them the bias of first order is gone.
     """
     n, k, d = X.shape
     j, h = np.triu_indices(d)
@@ -53,26 +53,26 @@ def debiased(X: Array, Y: Array) -> Array:
 
 
 def features(d: int) -> int:
-    """Return the regressors of the debiased estimate: two tokens, and a token's coordinate times a covariance."""
+    """Return the number of regressors of `debiased`: two tokens, and a token's coordinate times a covariance."""
     return 2 * d + d * d * (d + 1) // 2
 
 
 def estimate(X: Array, Y: Array) -> Array:
-    """Return the debiased estimate where there are rows enough a feature (d at most about 12), else `ols`."""
+    """Return ΣWᵢ as `debiased` where there are rows enough for each regressor (d at most about 12), else as `ols`."""
     size = features(X.shape[2])
     rows = min(X.shape[0] * X.shape[1], WORK / size**2)
     return debiased(X, Y) if rows >= ROWS_A_FEATURE * size else ols(X, Y)
 
 
 def conditions(w: Array, Y: Array) -> dict[str, float]:
-    """Return what Ŵ says of the conditions of the theorem: the size of ΣW, and its stable rank."""
+    """Return two conditions of the theorem by name, as an estimate w of ΣWᵢ shows them: its size and stable rank."""
     singular = np.linalg.svd(w, compute_uv=False)
     rank = float(np.sum(singular**2) / singular[0] ** 2) if singular[0] else 0.0
     return {"sum of w": size_of(w, Y), "stable rank of the sum of w": rank}
 
 
 def refusal(w: Array, Y: Array) -> str:
-    """Return why the next phases cannot use Ŵ, or nothing. That ΣW is small is no reason: what it certifies, counts."""
+    """Return why the next phases cannot use `w`, an estimate of ΣWᵢ, or an empty string. A small sum is no reason."""
     if size_of(w, Y) < ZERO:
         return "the projection matrices sum to zero: phase 1 has nothing to start from"
     first, second = np.linalg.svd(w, compute_uv=False)[:2]
@@ -85,6 +85,6 @@ def refusal(w: Array, Y: Array) -> str:
 
 
 def size_of(w: Array, Y: Array) -> float:
-    """Return |Ŵ|_F / (rms(Y) √d): about 1 for the sum of independent projection matrices, 0 if they cancel."""
+    """Return |w|_F / (rms(Y) √d), w an estimate of ΣWᵢ: about 1 if the Wᵢ are independent, 0 if they cancel."""
     rms = float(np.sqrt(np.mean(Y**2)))
     return float(np.linalg.norm(w)) / (rms * np.sqrt(len(w))) if rms else 0.0

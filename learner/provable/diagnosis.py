@@ -22,10 +22,10 @@ MOST = {
 def worst(
     layer: MultiHeadAttention | None, sum_seen: dict[str, float], tokens: int, test: tuple[Array, Array]
 ) -> dict[str, Any]:
-    """Return the condition farthest beyond its threshold, or nearest to it, as {name, value, needs, threshold}.
+    """Return the theorem's condition that is violated most, or is nearest to it, as {name, value, needs, threshold}.
 
-    It is measured on `layer` if that is exact on the examples `test`. Otherwise only the sum of the W is known, as
-    phase 1 has seen it (`sum_seen`).
+    Conditions are measured on `layer` if that is exact on the examples `test`. Otherwise only the sum of the W is
+    known, as phase 1 has estimated it (`sum_seen`).
     """
     if layer is not None and relative_error(layer(test[0]), test[1]) <= EXACT.threshold:
         values = {row.name: row.value for row in conditions(layer, tokens)}
@@ -39,7 +39,7 @@ def worst(
 
 
 def _ratio(value: float | None, threshold: float, power: int) -> float:
-    """Return how many times a value is beyond its threshold: at least 1 if it is, 0 where there is no value."""
+    """Return the factor by which a value is beyond a least (`power` 1) or largest (-1) threshold; 0 without a value."""
     if value is None:
         return 0.0
     return float((threshold / max(value, 1e-12)) ** power)

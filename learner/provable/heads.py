@@ -27,10 +27,10 @@ MOST_FEATURES = 64  # a step solves for the d² entries of one Θ at once
 
 @dataclass(frozen=True)
 class Readings:
-    """Patterns as least squares reads them: `weights` (n, k, m, k−1), without that of the last token.
+    """Attention patterns estimated by least squares: `weights` (n, k, m, k−1), without that of the last token.
 
-    `roots` (n, m, k−1, k−1) bring the weights of a head to unit covariance, up to the size of the noise, and `kept`
-    (n, k) are the rows to use. `usable` is the share of the examples on which the heads can be told apart.
+    `roots` (n, m, k−1, k−1) bring the weights of a head to unit covariance, up to the size of the noise, and `kept` (n,
+    k) are the rows to use. `usable` is the share of the examples on which the heads can be told apart.
     """
 
     weights: Array
@@ -40,7 +40,7 @@ class Readings:
 
 
 def impossible(heads: int, tokens: int, dim: int) -> str:
-    """Return why a row cannot show the patterns of all heads, or an empty string."""
+    """Return why phase 6b cannot run (a row has fewer entries than unknown weights, or dim is large), or ""."""
     if heads * (tokens - 1) > dim:
         free = heads * (tokens - 1)
         return f"a row shows {dim} numbers, and the patterns of {heads} heads on {tokens} tokens have {free}"
@@ -50,7 +50,7 @@ def impossible(heads: int, tokens: int, dim: int) -> str:
 
 
 def rows_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Return how many examples the rounds look at: four times what a local search is shown, and at least 600."""
+    """Return the number of examples that the rounds use: four times that of a local search, and at least 600."""
     return max(600, 4 * examples_wanted(heads, tokens, dim))
 
 
@@ -60,7 +60,7 @@ def random_start(heads: int, dim: int, rng: np.random.Generator) -> Array:
 
 
 def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAttention:
-    """Return the best layer of rounds on X and Y (n, k, d) from Θ (m, d, d), until they gain too little."""
+    """Return the best layer of at most `rounds` rounds on X and Y (n, k, d) from Θ (m, d, d), fewer if gains stall."""
     residuals: list[float] = []
     best = theta
     for _ in range(rounds):
@@ -82,9 +82,10 @@ def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAtte
 
 
 def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float]:
-    """Return the patterns (n, m, k, k) of Θ, W (m, d, d), the W (d, d) of a spare head, and the relative residual.
+    """Return the patterns (n, m, k, k) of Θ, W (m, d, d), the W (d, d) of an extra head, and the relative residual.
 
-    At two tokens the spare head attends uniformly: with it a head of either sign is a solution (learner 1.6).
+    On two tokens the extra head attends uniformly: with it a head of either sign is a solution (learner 1.6). On more
+    its W is 0.
     """
     m, d = len(theta), X.shape[2]
     P, Z = attend(X, theta)
@@ -94,9 +95,9 @@ def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float
 
 
 def read(X: Array, Y: Array, w: Array, uniform: Array, best: float = KEPT) -> Readings:
-    """Read the patterns of all heads off Y (n, k, d), given W (m, d, d) and that of a uniform head, (d, d).
+    """Return the patterns of all heads that fit Y (n, k, d) best, given W (m, d, d) and that of a uniform head, (d, d).
 
-    Of the rows on which the heads can be told apart, the share `best` of least tolerance is kept.
+    Of the rows on which the heads can be told apart, the share `best` with the least estimated error is kept.
     """
     n, k, d = X.shape
     m, free = len(w), len(w) * (k - 1)
@@ -149,14 +150,15 @@ def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[A
 
 
 def slopes(X: Array, P: Array, readings: Readings) -> Array:
-    """Return (m, n·k, d): what x_aᵀ is multiplied by in the right-hand side of each head, row by row."""
+    """Return the factors g_a (m, n·k, d) of the rows a in the right-hand side Σ_a x_aᵀ g_a of each head's step."""
     return np.stack([_pulls(X, P[:, i], readings, i)[1] for i in range(P.shape[1])])
 
 
 def _pulls(X: Array, p: Array, readings: Readings, i: int) -> tuple[Array, Array]:
-    """Return the edges (n, k, k−1, d) of head i and their sum (n·k, d) weighted by how far its patterns p are off.
+    """Return the edges (n, k, k−1, d) of head i, and their sum (n·k, d) weighted by what its patterns p miss.
 
-    x_a ΔΘᵢ times an edge is what a weight changes by; in units of its noise, as the gap is.
+    x_a ΔΘᵢ times an edge is the first-order change of a pattern's weight; what p misses is the weight that was read
+    less its own. Both are in units of the noise of that weight.
     """
     n, k, d = X.shape
     roots = readings.roots[:, i, None]
@@ -167,7 +169,7 @@ def _pulls(X: Array, p: Array, readings: Readings, i: int) -> tuple[Array, Array
 
 
 def _inverses(G: Array) -> tuple[NDArray[np.bool_], Array]:
-    """Return which Gram matrices G (n, r, r) have independent edges, and their inverses (0 of the others)."""
+    """Return which Gram matrices G (n, r, r) are well conditioned, (n,), and their inverses (0 of the others)."""
     scale = np.sqrt(np.einsum("nii->ni", G))
     scale = np.where(scale > 0, scale, np.inf)
     values, vectors = np.linalg.eigh(G / (scale[:, :, None] * scale[:, None]))

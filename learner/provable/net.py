@@ -13,9 +13,10 @@ STARTS, ITERATIONS = 6, 25
 def multi_start(
     X: Array, Y: Array, hull: Hull, heads: int, rng: np.random.Generator
 ) -> tuple[MultiHeadAttention, list[float]]:
-    """Return the best layer of random starts in the m(m−1) coordinates, and the residuals of all, ascending.
+    """Return the best layer of up to 6 random starts inside the hull, and the relative residuals of all, ascending.
 
-    Three that agree with the best are enough.
+    The search has as many coordinates as directions times `heads`, and ends early once three starts agree with the
+    best.
     """
     problem = _Coordinates(X, Y, hull)
     q = len(hull.directions)
@@ -30,7 +31,7 @@ def multi_start(
 
 
 class _Coordinates:
-    """The projected problem in hull coordinates c (m, m−1): scores are affine in c, so they are made once."""
+    """Least squares for W, with the Θᵢ in the hull given by coordinates c (m, q); scores, affine in c, made once."""
 
     def __init__(self, X: Array, Y: Array, hull: Hull) -> None:
         n, k, d = X.shape
@@ -42,7 +43,7 @@ class _Coordinates:
         self.power = float(np.linalg.norm(self.Y)) or 1.0
 
     def evaluate(self, c: Array) -> Point:
-        """Return the projected problem at hull coordinates c, which stand in the place of Θ."""
+        """Return the fit of W by least squares at hull coordinates c, which stand in the place of Θ."""
         full = np.concatenate([np.ones((len(c), 1)), c], axis=1)
         P = softmax(np.einsum("iq,nqab->niab", full, self.scores, optimize=True))
         Z = (P @ self.X[:, None]).transpose(0, 2, 1, 3).reshape(len(self.Y), -1)
@@ -50,7 +51,7 @@ class _Coordinates:
         return Point(c, P, Z, W, R, L, float(np.linalg.norm(R)) / self.power)
 
     def search(self, c: Array) -> tuple[float, Array]:
-        """Levenberg–Marquardt on c, with the Jacobian written out: m(m−1) columns are few."""
+        """Return relative residual and c where Levenberg–Marquardt from c ends; the Jacobian has few columns."""
         steps = ITERATIONS if c.size else 0
         end, _ = levenberg_marquardt(self.evaluate(c), self.evaluate, self.system, steps, 1e-5, tries=8)
         return end.residual, end.theta

@@ -32,10 +32,10 @@ Block = tuple[Array, Array]
 
 
 def canonical(X: Array, Y: Array) -> Block:
-    """Return one example of each ±X (n, k, d), with a first entry that is not negative, and its label.
+    """Return X (n, k, d) and Y with one example of each pair ±X, of the sign that makes its first entry not negative.
 
-    F(−X) = −F(X), so the sign is a convention; copies of one example would fill the list of best certificates
-    and leave its constraints singular.
+    F(−X) = −F(X), so the sign is a convention; copies of one example would fill the list of best certificates and leave
+    its constraints singular.
     """
     sign = np.where(X[:, :1, :1] < 0, -1.0, 1.0)
     X, Y = X * sign, Y * sign
@@ -49,9 +49,9 @@ class _Refused(Exception):
 
 
 class _Walk:
-    """The phases on examples X and Y (n, k, d), judged on `test`, for `given` heads, None if they are to be found out.
+    """Runs the phases on examples X and Y (n, k, d), judged on `test`, for `given` heads (None: unknown).
 
-    `phases` is what they have said so far, `number` the heads that the last hull was carved for.
+    `phases` is what they have said so far, `number` the heads that the last hull was estimated for.
     """
 
     def __init__(self, X: Array, Y: Array, test: Block, given: int | None, rng: np.random.Generator) -> None:
@@ -63,19 +63,19 @@ class _Walk:
         self.sum_seen: dict[str, float] = {}
 
     def say(self, name: str, numbers: dict[str, Any], verdict: str = "ok", reason: str = "") -> None:
-        """Note what a phase says; one that refuses ends the walk."""
+        """Record the numbers and the verdict of a phase. Raises `_Refused` if the verdict is "refused"."""
         self.phases.append(Phase(name, verdict, reason, numbers))
         if verdict == "refused":
             raise _Refused(reason)
 
     def six(self) -> MultiHeadAttention:
-        """Walk phases 1 to 6. Raises `_Refused`."""
+        """Return the layer of phases 1 to 6. Raises `_Refused` if one of them refuses."""
         hull = self.rounds(self.crude_sum())
         self.span(hull)
         return self.net(hull)
 
     def crude_sum(self) -> Array:
-        """Phase 1: a crude ΣW. The paper's vanishes exactly where ΣW and ΣF do; the other's noise would hide that."""
+        """Return phase 1's estimate of ΣWᵢ. The paper's, tried first, is exactly 0 where ΣWᵢ is; the other is not."""
         X, Y = self.sample
         w = crude.crude(X, Y)
         refusal = crude.refusal(w, Y)
@@ -87,7 +87,7 @@ class _Walk:
         return w
 
     def rounds(self, w: Array) -> Hull:
-        """Phase 4: sculpt and refine in turn, each round on as many examples as planned; the hull carved best."""
+        """Return the hull of least tolerance of phase 4: phases 2 and 3 by turns, on as many examples as planned."""
         plan = self.plan((8 if self.given == 1 else 6) + (0 if self.given else 4))
         for number, examples in enumerate(plan):
             # ΣW no longer moves on this many examples: the rest of this stage would carve the same hull again.
@@ -105,7 +105,7 @@ class _Walk:
         return min((h for h in self.hulls if h.heads == self.number), key=lambda h: h.tolerance)
 
     def plan(self, rounds: int) -> list[int]:
-        """Return the examples of each round: the first ones, which only improve ΣW, do not need them all."""
+        """Return the number of examples of each round; the first rounds, which only improve ΣWᵢ, do not need all."""
         n, k, d = self.X.shape
         smallest = max(20_000, 30 * sculpt.wanted(d, k) // k)
         sizes = [n]
@@ -115,19 +115,19 @@ class _Walk:
 
     @property
     def stalled(self) -> bool:
-        """Whether the last round gained nothing: then more rounds need more examples."""
+        """Return whether the last round left the tolerance about as it was: then more rounds need more examples."""
         if len(self.hulls) < 2 or (not self.given and len(self.hulls) <= 4):
             return False
         return self.hulls[-1].tolerance > 0.95 * self.hulls[-2].tolerance
 
     @property
     def contracts(self) -> bool:
-        """Whether one head's hull was enough: then every row is certified, and tolerances fall at once."""
+        """Return whether hulls of one head fit: every row is certified then, and tolerances fall below a third."""
         alone = [hull.tolerance for hull in self.hulls if hull.heads == 1]
         return len(alone) > 1 and min(alone[1:]) < 0.3 * alone[0]
 
     def heads(self) -> int:
-        """Return the heads to carve for: as given; else one, then ample ones, then what the spectrum shows."""
+        """Return the number of heads for the next hull: as given; else 1, then `AMPLE`, then as the spectrum shows."""
         if self.given:
             return self.given
         if len(self.hulls) < 2 or self.contracts:
@@ -135,9 +135,10 @@ class _Walk:
         return AMPLE if len(self.hulls) < 4 else max(2, self.hulls[-1].heads_seen)
 
     def carve(self, w: Array, examples: int) -> Hull | None:
-        """Phase 2: rows certified to show one pattern of all heads, and the affine hull that they leave to the Θᵢ.
+        """Return phase 2's affine hull of the Θᵢ, given an estimate w of ΣWᵢ, or None.
 
-        Refuses for want of certificates; but once a hull was carved, it is kept, and this is only said.
+        It comes from rows that show one pattern of all heads. With too few of them, `_Refused` is raised the first
+        time; later this is only recorded, and the hulls before are kept.
         """
         _, k, d = self.X.shape
         count = sculpt.KEPT * sculpt.wanted(d, k)
@@ -158,14 +159,14 @@ class _Walk:
         return None if reason else hull
 
     def renew(self, w: Array, examples: int, hull: Hull) -> Array:
-        """Phase 3: a better ΣW, from the rows on which the hull predicts that all heads agree."""
+        """Return phase 3's better estimate of ΣWᵢ, from the rows on which the hull predicts that all heads agree."""
         better = refine.agreement_rows(self.X[:examples], self.Y[:examples], hull)
         change = float(np.linalg.norm(better - w) / np.linalg.norm(w))
         self.say(f"refine {len(self.hulls)}", {"change": change})
         return better
 
     def cancelling(self, w: Array) -> str:
-        """If ΣW is so small that this may be what is missing, return that reason."""
+        """Return a reason to refuse if `w`, the estimate of ΣWᵢ, is so small that it may be the cause, or ""."""
         size = crude.size_of(w, self.sample[1])
         if size >= crude.SMALL:
             return ""
@@ -175,7 +176,10 @@ class _Walk:
         )
 
     def span(self, hull: Hull) -> None:
-        """Phase 5: the span of the Θᵢ, and whether it is to be trusted, for as many heads as the spectrum shows."""
+        """Record phase 5: whether the hull is to be trusted, and how many heads its spectrum shows.
+
+        Raises `_Refused` if it is not, and ΣWᵢ is so small that this may be the cause.
+        """
         seen = 1 if hull.heads == 1 and self.contracts else hull.heads_seen
         odd = ""
         if self.given and seen != self.given:
@@ -189,9 +193,9 @@ class _Walk:
         self.say("span", numbers, verdict, cause or odd)
 
     def net(self, hull: Hull) -> MultiHeadAttention:
-        """Phase 6: the Θᵢ inside the hull, W by least squares, and their relative error on held-out examples.
+        """Return phase 6's layer: Θᵢ searched inside the hull, W by least squares, judged on held-out examples.
 
-        Tolerances and gap alone certify nothing: where patterns are saturated and ΣW is off, rows agree on a hull that
+        Tolerances and gap alone certify nothing: where patterns are saturated and ΣWᵢ is off, rows agree on a hull that
         holds no head. Examples that no phase has seen tell (learner 1.13).
         """
         order = self.rng.permutation(len(self.sample[0]))[:1500]
@@ -212,11 +216,10 @@ class _Walk:
         return layer
 
     def every_head(self, start: MultiHeadAttention | None, rounds: int) -> MultiHeadAttention | None:
-        """Phase 6b: the patterns of every head on every row, from the end of phase 6 and from a random start.
+        """Return the best of `start`, where phase 6 ended, and what phase 6b reaches from it and from random Θ.
 
-        Of these ends and that of phase 6, the one with the least relative error is returned. A random start is left out
-        once an end is exact, and repeated while none is certified. While the number of heads is not known, fewer are
-        tried first.
+        A random start is left out once a layer is exact, and repeated while none is certified. While the number of
+        heads is not known, fewer are tried first. Each start has at most `rounds` rounds.
         """
         rng = self.rng.spawn(1)[0]
         _, tokens, dim = self.X.shape
@@ -287,16 +290,17 @@ class Provable(Learner):
         tolerance: float,
         least_share: float = queries.LEAST_SHARE,
     ) -> Iterator[Estimate]:
-        """Yield what phases 1 to 4 estimate by an oracle's answers alone.
+        """Yield what phases 1 to 4 estimate if they know labels only by `ask`, an oracle of averages (`hardness.sq`).
 
-        `size` is the root mean square of the labels; less than `least_share` of the rows are too few for a hull.
+        `size` is the root mean square of the labels, `tolerance` the error of the answers; less than `least_share` of
+        the rows are too few for a hull. Raises `InputError` unless `heads` is a number.
         """
         whole("heads", self.heads, 1)
         drawn = queries.inputs(tokens, dim, np.random.default_rng(self.random_state))
         yield from queries.phases(ask, drawn, int(self.heads), size, tolerance, least_share)
 
     def heads_by_averages(self, ask: Ask, tokens: int, dim: int, size: float) -> Iterator[Estimate]:
-        """Yield what phase 6b estimates by an oracle's answers alone, from a random start: every Θ."""
+        """Yield what phase 6b estimates, every Θ, if it knows labels only by `ask` (see `by_averages`)."""
         whole("heads", self.heads, 1)
         rng = np.random.default_rng(self.random_state)
         drawn = queries.inputs(tokens, dim, rng)

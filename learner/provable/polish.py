@@ -14,10 +14,10 @@ MORE, MOST_ROWS = 4, 20_000  # times the examples of the first try that the seco
 def search(
     X: Array, Y: Array, theta: Array, test: tuple[Array, Array], name: str
 ) -> tuple[MultiHeadAttention, Phase]:
-    """Return the layer that variable projection reaches from Θ (m, d, d), and its `Phase`, judged on `test`.
+    """Return the layer that variable projection reaches from Θ (m, d, d), and its `Phase` `name`, judged on `test`.
 
-    If no layer fits the first examples exactly, more of them show where to go: labels are noisy, or Θ is a trap. Of
-    the two ends the one that fits the more examples better is returned.
+    If the first examples are not fitted exactly (labels are noisy, or this is a local minimum), a second search from Θ
+    uses more of them. Of the two ends the one that fits the more examples better is returned.
     """
     m, d = len(theta), X.shape[2]
     rows = examples_wanted(m, X.shape[1], d)
@@ -39,10 +39,10 @@ def polish(
     test: tuple[Array, Array],
     rng: np.random.Generator,
 ) -> tuple[MultiHeadAttention, list[Phase]]:
-    """Search from `layer` and from a random start.
+    """Return a layer, and the phases of local searches from `layer` and from a random start.
 
-    Returns the better of `layer` and what the search from it reaches; what the random start reaches is returned only
-    if there is no `layer`.
+    It is the better of `layer` and what the search from it reaches; what the random start reaches is returned only if
+    there is no `layer`. Errors are those on the examples `test`.
     """
     d = X.shape[2]
     order = rng.permutation(len(X))[: max(MOST_ROWS, examples_wanted(heads, X.shape[1], d))]

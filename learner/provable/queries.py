@@ -29,10 +29,10 @@ OWN = 2000  # inputs that the learner draws itself
 def phases(
     ask: Ask, own: Array, heads: int, size: float, tolerance: float, least_share: float
 ) -> Iterator[Estimate]:
-    """Yield what phases 1 to 4 estimate: ΣW, then the hull and ΣW by turns.
+    """Yield the estimates of phases 1 to 4: ΣWᵢ, then by turns the affine hull of the Θᵢ and ΣWᵢ again.
 
-    `own` (n, k, d) are inputs of the learner itself, `size` is the root mean square of the labels, `tolerance` that of
-    the answers, and less than `least_share` of the rows are too few.
+    `ask` answers averages over examples within `tolerance`. `own` (n, k, d) are inputs drawn by the learner, `size` is
+    the root mean square of the labels, and less than `least_share` of the rows are too few.
     """
     clip = CLIP * size
     w = crude(ask, clip, own.shape[1])
@@ -48,12 +48,12 @@ def phases(
 
 
 def inputs(tokens: int, dim: int, rng: np.random.Generator) -> Array:
-    """Draw the learner's own inputs (n, k, d), uniform signs."""
+    """Draw uniform signs (`OWN`, tokens, dim), on which the learner computes what does not depend on labels."""
     return rng.choice([-1.0, 1.0], size=(OWN, tokens, dim))
 
 
 def crude(ask: Ask, clip: float, tokens: int) -> Array:
-    """Return ΣW (d, d) by the paper's phase 1: d² queries."""
+    """Return ΣWᵢ (d, d) by the paper's phase 1, with labels cut at ±`clip`: d² queries."""
 
     def correlation(X: Array, Y: Array) -> Array:
         mean: Array = X.mean(axis=1).T @ _cut(Y, clip).mean(axis=1)
@@ -64,10 +64,11 @@ def crude(ask: Ask, clip: float, tokens: int) -> Array:
 
 
 def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float) -> Hull | None:
-    """Return the hull by averages over the rows of small tolerance; None if there are none.
+    """Return the hull by averages over rows of tolerance (`certify`) below a threshold; None if these are too few.
 
-    Of the thresholds the one is taken at which the tolerance of the rows and the noise of the answers, which grows as
-    the share falls, are least together. Then the normal matrix is asked for, d²(d² + 1)/2 queries, and d² more.
+    The threshold is the one of `ETAS` with the least sum of itself and the noise of the answers, which grows as the
+    share of rows falls. Then d²(d² + 1)/2 queries ask for the normal matrix of the constraints, and d² for the
+    right-hand side.
     """
     d = len(w)
 
@@ -106,7 +107,7 @@ def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float)
 
 
 def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
-    """Return ΣW by least squares on the rows where patterns along the hull agree best: 2d² queries."""
+    """Return ΣW by least squares on the tenth of the rows where patterns of Θ in the hull differ least: 2d² queries."""
     bound = np.quantile(disagreement(own, hull), AGREEING)
 
     def moments(X: Array, Y: Array) -> Array:
@@ -159,7 +160,7 @@ def every_round(ask: Ask, own: Array, theta: Array, clip: float) -> Array | None
 
 
 def _solved(moments: Array, clip: float) -> Array:
-    """Return W (r, d) of least squares, from the means (r, r + d) of features times features and labels over `clip`."""
+    """Return W (r, d) by least squares, from the means (r, r + d) of features times features and labels over `clip`."""
     gram, cross = np.split(moments, [len(moments)], axis=1)
     return np.asarray(np.linalg.solve(gram + 1e-9 * np.eye(len(gram)), clip * cross), dtype=np.float64)
 

@@ -22,9 +22,9 @@ LEAST_WEIGHT = 0.02  # below this a log-ratio of the pattern is too noisy to use
 
 @dataclass(frozen=True)
 class Certificates:
-    """The rows of least tolerance: examples X (r, k, d), row a (r,), pattern p (r, k) and eta (r,), ascending.
+    """Rows that one pattern of all heads fits, those of least tolerance `eta` (r,) first.
 
-    `rows` were looked at, `finite` of them fit a pattern.
+    Row a (r,) of example X (r, k, d) has pattern p (r, k). `rows` were looked at, a pattern fits `finite` of them.
     """
 
     X: Array
@@ -39,9 +39,9 @@ class Certificates:
 class Hull:
     """The affine hull of the Θᵢ as estimated: its point of least norm, and m − 1 unit directions (m−1, d, d).
 
-    `spectrum` holds the singular values of the constraints, ascending, in units of their median: the first m − 1
-    are the directions that nothing pins. `gap` is the ratio there; `rank` counts the others. `tolerance` is the median
-    of the constraints.
+    `spectrum` holds the singular values of the constraints, ascending, in units of their median: the first m − 1 are
+    those of the directions, which nothing pins. `gap` is the m-th value over the one before, None for one head. `rank`
+    counts the values that are not 0. `tolerance` is the median of the constraints.
     """
 
     theta: Array
@@ -53,18 +53,18 @@ class Hull:
 
     @property
     def heads(self) -> int:
-        """Heads that the hull is made for."""
+        """Return the number of heads that the hull is made for."""
         return len(self.directions) + 1
 
     @property
     def heads_seen(self) -> int:
-        """Heads that the spectrum shows: one more than the values before its widest gap, 1 if none is wide enough."""
+        """Return the number of heads in the spectrum: 1 plus the values before its widest gap, 1 without a gap."""
         ratios = self.spectrum[1 : MOST_HEADS + 1] / np.maximum(self.spectrum[:MOST_HEADS], 1e-12)
         widest = int(np.argmax(ratios))
         return widest + 2 if ratios[widest] >= LEAST_GAP else 1
 
     def verdict(self) -> str:
-        """Return how far the gap is to be trusted: ok, weak, poor or failed."""
+        """Return how far the spectrum's `gap` is to be trusted: ok (from 5), weak (2), poor (`LEAST_GAP`) or failed."""
         if self.gap is None or self.gap >= 5:
             return "ok"
         return "weak" if self.gap >= 2 else "poor" if self.gap >= LEAST_GAP else "failed"
@@ -76,12 +76,12 @@ def slices(count: int) -> Iterator[slice]:
 
 
 def least(values: Array, count: int) -> NDArray[np.intp]:
-    """Return where the `count` least of the finite values (n,) are, ascending."""
+    """Return the indices of the `count` smallest finite values (n,), ascending; all of them if they are fewer."""
     return np.argsort(values, kind="stable")[: min(count, int(np.isfinite(values).sum()))]
 
 
 def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
-    """Return the `count` rows of least tolerance among examples X and Y (n, k, d), given Ŵ (d, d)."""
+    """Return the `count` rows of least tolerance of examples X and Y (n, k, d), given an estimate w (d, d) of ΣWᵢ."""
     parts = [certify(X[part], Y[part], w) for part in slices(len(X))]
     p, eta = (np.concatenate(each) for each in zip(*parts, strict=True))
     best = least(eta, count)
@@ -90,9 +90,9 @@ def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
 
 
 def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
-    """Return affine least-squares patterns (n, k, k) of Y (n, k, d) on X Ŵ, and their tolerances η (n·k,).
+    """Return patterns p (n, k, k) of Y (n, k, d) by affine least squares Y_a ≈ p_a X w, and their tolerances η (n·k,).
 
-    η is infinite where no pattern with weights of at least `LEAST_WEIGHT` fits.
+    η estimates the error of ln p. It is infinite where no pattern with weights of at least `LEAST_WEIGHT` fits.
     """
     n, k, d = X.shape
     Z = (X.reshape(-1, d) @ w).reshape(n, k, d)
@@ -114,7 +114,7 @@ def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
 
 
 def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
-    """Return which Gram matrices G (n, k − 1, k − 1) are well-conditioned, and their inverses (0 of the others)."""
+    """Return which Gram matrices G (n, k − 1, k − 1) are well conditioned, (n,), and their inverses (else 0)."""
     inverse = np.zeros_like(G)
     scale = np.sqrt(np.einsum("nbb->nb", G))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -126,7 +126,7 @@ def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
 
 
 def wanted(d: int, k: int) -> int:
-    """Return how many certificates to keep: 4d²/(k−1) pin the hull as well as twice as many."""
+    """Return the number of certificates for a hull: 4d²/(k−1), at least 300; twice as many pin it no better."""
     return max(300, -(-4 * d * d // (k - 1)))
 
 
@@ -139,10 +139,10 @@ def equations(X: Array, a: NDArray[np.intp], p: Array) -> tuple[Array, Array]:
 
 
 def hull_of(certificates: Certificates, heads: int) -> Hull:
-    """Return the hull of the best certificates; with directions missing, more of nearly the same tolerance are taken.
+    """Return the hull of `heads` heads from the best certificates, or from more where these leave a direction open.
 
-    Of one head every row is certified, and the very best may be alike; of saturated heads those that are not alike
-    are far worse, and no certificates.
+    More are used only up to three times the tolerance. Of one head every row is certified, and the very best may be
+    nearly the same; of saturated heads those that differ are far worse, and no certificates.
     """
     k, d = certificates.X.shape[1:]
     count = wanted(d, k)
@@ -157,9 +157,9 @@ def hull_of(certificates: Certificates, heads: int) -> Hull:
 
 
 def least_squares_hull(A: Array, b: Array, heads: int, tolerance: float) -> Hull:
-    """Return the hull of A vec Θ ≈ b, A (rows, d²): robust least squares and the weakest singular directions.
+    """Return the hull of A vec Θ ≈ b, A (rows, d²): a point by least squares, and the weakest singular directions of A.
 
-    Robust (Huber), as some certificates are false.
+    There are `heads` − 1 directions. Least squares are robust (Huber), as some certificates are false.
     """
     d = round(A.shape[1] ** 0.5)
     weight = np.ones(len(b))
@@ -183,7 +183,7 @@ def least_squares_hull(A: Array, b: Array, heads: int, tolerance: float) -> Hull
 
 
 def too_few(certificates: Certificates) -> str:
-    """Return why there is no hull to estimate, or nothing."""
+    """Return why the certificates are too few to estimate a hull, or an empty string."""
     k, d = certificates.X.shape[1:]
     enough = -(-2 * d * d // (k - 1))
     if len(certificates.eta) >= enough:
@@ -195,9 +195,9 @@ def too_few(certificates: Certificates) -> str:
 
 
 def unpinned(hull: Hull) -> str:
-    """Return why the certificates do not carve out a hull, or nothing.
+    """Return why the certificates do not determine a hull, or an empty string.
 
-    The hull of nice heads has a width: certificates constrain its directions weakly, but no direction not at all.
+    They constrain the directions in the hull of nice heads weakly, as it has a width, but leave none wholly free.
     """
     if hull.rank == hull.theta.size:
         return ""
