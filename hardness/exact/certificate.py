@@ -42,10 +42,11 @@ def transcript(
     seed: int = 0,
     max_queries: int | None = None,
 ) -> Certificate:
-    """Record what a strategy asks the window and is told, to the last query before it identifies (or they run out).
+    """Return a certificate of a game against the oracle `window`: its queries and answers before one concept is left.
 
-    It names two concepts that all answers allow. The values of tables are rounded to multiples of 1/5040 before being
-    asked, for short files. Raises `InputError` for an unknown strategy and for queries that the checker cannot follow.
+    It names two concepts that all these answers allow; `max_queries` may end it sooner. Table values are rounded to
+    multiples of 1/5040 before they are asked. Raises `InputError` for an unknown strategy, a class of one concept, and
+    queries that the checker cannot follow.
     """
     if concepts.size < 2:
         raise InputError(f"a {concepts.label} is known without a query: nothing is left open; raise --dim")
@@ -64,7 +65,7 @@ def transcript(
 
 
 def _short(query: Query) -> Query:
-    """Return a query with values of few digits; a table as a function of all coordinates."""
+    """Return a query with values rounded to multiples of 1/5040; a `Table` becomes a function of all coordinates."""
     if isinstance(query, Table):
         bits = np.arange(len(query.values).bit_length() - 1, dtype=np.uint64)
         query = SpanFunction(0, np.uint64(1) << bits, query.values)
@@ -74,7 +75,7 @@ def _short(query: Query) -> Query:
 
 
 def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
-    """Return the oracle's answer as a short rational; near an end of what both concepts allow, the middle of that."""
+    """Return a short rational near the answer `reply` within tau of both means; raise `InputError` if there is none."""
     low, high = Fraction(max(means)) - tau, Fraction(min(means)) + tau
     near, margin = Fraction(reply).limit_denominator(10**6), Fraction(1, 10**9)
     if low + margin <= near <= high - margin:
@@ -87,7 +88,8 @@ def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
 
 
 def _encoded(query: Query | Ask, tables: dict[str, int]) -> dict[str, Any]:
-    """Return a query as a record that refers to one of the distinct tables, to which a new one is added."""
+    """Return a query as a certificate's record, which refers to its values by their index in `tables` (where new ones
+    are added). Raises `InputError` for queries that the checker cannot follow."""
     base: int
     generators: Iterable[int]
     values: Sequence[Fraction | int]
@@ -122,7 +124,7 @@ def _listed(tables: dict[str, int]) -> dict[str, Any]:
 
 
 def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
-    """Certify theorem B's floor of the queries of any strategy that must be certain (T(5) read as 11/80)."""
+    """Return a certificate of theorem B's lower bound on the queries of any strategy that must be certain."""
     tau = decimal(tolerance)
     # The checker follows the proof by hand, T(5) <= 11/80; just below 13/96 the lab's own table says no more.
     weaker = FIVE - Fraction(1, 10**9) if FIVE <= tau < Fraction(11, 80) else tau
@@ -137,9 +139,9 @@ def _stated(kind: str, tolerance: float, n: int, sizes: Sequence[int]) -> Certif
 
 
 def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = inf) -> Certificate:
-    """Certify V of the parities of this many out of n bits, with a strategy and a proof that no fewer queries do.
+    """Return a certificate of V, the fewest queries that surely identify a parity of n bits whose size is in `sizes`.
 
-    Raises `InputError` for more than 11 concepts, at tolerance 1/4 and above, and if `seconds` do not suffice.
+    Raises `InputError` for more than 11 concepts or 12 bits, from tolerance 1/4 on, and if `seconds` do not suffice.
     """
     size = sum(comb(n, s) for s in sizes)
     if size > MOST_CONCEPTS or n > WIDEST_VALUE:
@@ -173,7 +175,7 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
 
 
 def statement(certificate: Certificate) -> str:
-    """Return what the certificate states, in the checker's words."""
+    """Return what the certificate states, as a sentence in the checker's words."""
     family, tau = certificate["family"], certificate["tolerance"]
     n, sizes = family["n"], family["sizes"]
     words = f"{sum(comb(n, s) for s in sizes)} parities of {' or '.join(map(str, sizes))} out of {n} bits"
@@ -190,7 +192,7 @@ def statement(certificate: Certificate) -> str:
 
 
 def write(certificate: Certificate, path: Path) -> None:
-    """Put a certificate into a file, whole or not at all."""
+    """Write a certificate to a file, whole or not at all; raise `InputError` if it takes more than 4 MiB."""
     text = json.dumps(certificate, separators=(",", ":"))
     if len(text) > LARGEST_FILE:
         raise InputError(

@@ -1,9 +1,9 @@
 """What a query surely loses of any parities, however dependent they are: an upper bound on V (theorem C).
 
-Of k parities draw M with random signs, and let Z be the sum of their characters. The query is Z, scaled and cut at
-+-1/2. Over the signs, the mean at a set that was drawn is on average what it is for independent ones; it varies through
-dependencies of four or more of the M sets only, and these are rare among many sets. So for some draw nearly all means
-pass the tolerance, and no answer keeps both a set that was driven up and one that was driven down.
+Of k parities M are drawn with random signs. The query is the sum of their characters, scaled and cut at +-1/2. Over the
+signs, the mean at a drawn set is on average what it is for independent ones; it varies only through dependencies of
+four or more of the M, which are rare among many sets. So for some draw nearly all means pass the tolerance, and no
+answer keeps both a set that was driven up and one that was driven down.
 """
 
 from fractions import Fraction
@@ -27,7 +27,7 @@ SAFE = 1e-9  # floating point errs by far less
 def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return E[s f(Z)] and E[f(Z)^2] for a sum Z of `count` fair signs, s one of them, f(z) = z/(2L) cut at +-1/2.
 
-    Sums over |Z| <= L; what is beyond telescopes. With L at most the least |Z| > 0, f is half the sign.
+    Both are arrays over the L in `cuts`. Sums run over |Z| <= L, as the rest telescopes; f is sign/2 if no 0 < |Z| < L.
     """
     z = np.arange(count % 2, int(cuts.max()) + 3, 2)  # not negative, and one above all cuts
     plus = (z + count) // 2
@@ -41,7 +41,7 @@ def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float
 
 
 def middle(count: int) -> float:
-    """Return the chance that a sum of this many fair signs is 0, or 1 for an odd number, to fifteen digits."""
+    """Return the probability, to 15 digits, that a sum of `count` fair signs is 0 (even count) or 1 (odd count)."""
     half = (count + 1) // 2  # C(2h, h)/4^h, also of 2h - 1
     if half <= 500:
         return float(comb(2 * half, half) / 4**half)
@@ -50,11 +50,11 @@ def middle(count: int) -> float:
 
 @cache
 def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
-    """Return pairs (live, lost) with more and more live sets, up to what a query loses of independent ones (theorem C).
+    """Return pairs (live, lost), growing: of `live` or more parities some query loses `lost` to any answer (theorem C).
 
-    With mean nu and variance D of the means at the M sets, at most the share D/(D + (nu - tau)^2) of them is not
-    driven in the mean over all draws; the smaller side of J driven ones has (J - sqrt J)/2 at some argument. Of even
-    signs M/2 less those that are not driven are lost. Sums M, cuts and numbers of live sets are on rows.
+    The query is a cut sum of M of them with random signs. If its means at these M sets have mean nu and variance D, at
+    most the share D/(D + (nu - tau)^2) does not pass tau, on average over all draws. Of J that do, the smaller side, up
+    or down, has (J - sqrt J)/2 at some argument. With as many + as - signs, M/2 less those that do not pass are lost.
     """
     count, past, spread, crowd = _plans(tolerance)
     losses, live, most = [], 2, 0
@@ -72,8 +72,8 @@ def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
 
 
 def _plans(tolerance: float) -> NDArray[np.float64]:
-    """Return every sum that is looked at, a column each: size M, how far means pass tau, E f^2 - M nu^2, and
-    2^M / C(M, M/2), by which even signs are rarer; infinite for odd M."""
+    """Return the cut sums that are tried, a column each: size M, nu - tau (nu: the mean at a member), E f^2 - M nu^2,
+    and 2^M / C(M, M/2), by which draws with as many + as - signs are rarer; infinite for odd M."""
     last = 1 / (2 * pi * tolerance**2)  # sums of more signs do not reach the tolerance on average
     row = [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
     # Even numbers about the largest sum: the last of them that passes the tolerance loses as much as is possible.
@@ -94,13 +94,12 @@ def _plans(tolerance: float) -> NDArray[np.float64]:
 
 
 def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
-    """Return queries that surely identify, whatever a valid oracle answers: an upper bound on V of every such class.
+    """Return a number of queries that surely identifies one of this many parities: an upper bound on V of every class.
 
-    Two kinds of queries lose this many of any k parities to every answer. Any k span at least log2 k affine dimensions,
-    so ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these loses e: all
-    that it drives up, or all that it drives down. A cut sum of many dependent ones loses up to E as k grows (theorem C,
-    `dependent_losses`). V does not fall with k, so that losing more does no harm. Raises `InputError` at tolerance 1/4
-    and above.
+    A query loses e if every valid answer rules out e. Any k parities span at least log2 k affine dimensions, so
+    ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these loses e: all that
+    it drives up, or all that it drives down. A cut sum of many dependent ones loses up to E as k grows (theorem C,
+    `dependent_losses`). V does not fall with k, so losing more does no harm. Raises `InputError` from tolerance 1/4 on.
     """
     tau = decimal(tolerance)
     largest = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)

@@ -48,7 +48,8 @@ MARGIN = 1e-9
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask queries shaped to dense layers of dependent sets, from templates while they fit; sign batches at the end."""
+    """Ask queries shaped to layers, groups of sets that differ in a few coordinates only; sign batches at the end.
+    Stored templates are used while they fit. Raises `InputError` for more than 2^18 sets."""
     if concepts.size > SET_BY_SET:
         raise InputError(
             f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim"
@@ -64,7 +65,7 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
 
 
 class _Caster:
-    """The memory of `flat` between queries: how many sets it means to lose, on which layers, and its templates."""
+    """Chooses the queries of `flat`; remembers how many sets it means to lose, on what layers, and its templates."""
 
     def __init__(self, concepts: ParityConcepts, tau: float, rng: Random) -> None:
         self.concepts, self.tau, self.rng = concepts, tau, rng
@@ -78,13 +79,13 @@ class _Caster:
         self.size = next(sizes, self.largest)
 
     def query(self, live: Masks) -> SpanFunction | None:
-        """Return a query that loses more than a sign batch, or None."""
+        """Return a query that rules out more sets than a sign batch, or None if none is found."""
         if self.largest_loss == self.batch_loss:
             return None
         return self._placed(live) or self._shaped(live)
 
     def _placed(self, live: Masks) -> SpanFunction | None:
-        """Return a template's query on sets all of which live, or None."""
+        """Return a template's query on a layer where all sets that it can rule out are still possible, or None."""
         for template in self.templates:
             if template.lost < self.goal:
                 break
@@ -95,7 +96,7 @@ class _Caster:
         return None
 
     def _shaped(self, live: Masks) -> SpanFunction | None:
-        """Return a query shaped to the live sets of the densest layer found; the window grows as layers thin out."""
+        """Return a query shaped to the possible sets of the densest layer found, or None; thin layers are widened."""
         layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
         while lives.sum() < ROOM * self.goal and self.size < self.largest:
             self.size += 1
@@ -112,10 +113,9 @@ class _Caster:
 
 
 def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
-    """Ask queries that lose more than sign batches would, while such are known: exactly optimal for the last six sets.
+    """Ask queries on few sets that rule out more than sign batches, while such are found; optimal for the last six.
 
-    Before, what independent sets would allow is tried on the live ones: k sets of which every answer keeps at most w,
-    for the next w of `exact.end_game`.
+    Of more sets, queries are tried of which every answer keeps about w at most, w the next size in `end_game`.
     """
     games = SmallGames(tau)
     try:
@@ -137,14 +137,14 @@ def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
 
 
 def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | None:
-    """Return a query on the live sets of which no answer keeps more than `kept`, or None."""
+    """Return a query on the sets `live` of which no answer keeps more than `kept`, or None if none is found."""
     generators, points = coordinates(live.tolist())
     if len(generators) > LARGEST_RANK or kept >= len(live):
         return None
     signs = characters(points, len(generators)).astype(np.float64)
     f = np.zeros(signs.shape[1])
-    # No answer keeps more than w of the means iff in their order the (j + w)-th exceeds the j-th by more than 2 tau:
-    # an order is guessed, its least gap made as large as a linear program can, and the order that comes out is next.
+    # In order, the (j + w)-th mean must exceed the j-th by more than 2 tau, w = `kept`: an order is guessed, its least
+    # gap made as large as a linear program can, and the order that comes out is next.
     for _ in range(ORDERS):
         order, tried = rng.permutation(len(live)), set()
         while order.tobytes() not in tried:
@@ -159,15 +159,16 @@ def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | 
 
 @cache
 def patterns(size: int, held: int) -> Masks:
-    """Return all subsets of `held` out of `size` window coordinates as masks of window bits, in lexicographic order."""
+    """Return all subsets of `held` out of `size` coordinates as masks, in lexicographic order."""
     return np.array([sum(1 << i for i in c) for c in combinations(range(size), held)], np.uint64)
 
 
 @cache
 def layer_signs(size: int, held: int) -> NDArray[np.int8]:
-    """Return the characters of a layer's sets on the states of their affine span, (C(m, t), 2^(m-1)) int8.
+    """Return the characters of all sets of t = `held` out of m = `size` coordinates, +-1 (C(m, t), 2^(m-1)) int8.
 
-    A set is its differences from the first in the generators {i, m - 1}: its bits below m - 1.
+    Columns are states of their affine span, with generators {i, m - 1}: a set is the xor with the first, below bit m -
+    1.
     """
     masks = patterns(size, held)
     points = (masks ^ masks[0]) & np.uint64((1 << size - 1) - 1)
@@ -176,42 +177,42 @@ def layer_signs(size: int, held: int) -> NDArray[np.int8]:
 
 @dataclass(frozen=True)
 class Layers:
-    """Layers of one class, of one shape: windows (count, m) of coordinates, `held` of them in every set, the rest of
-    every set as a mask (count,)."""
+    """Holds layers: all sets of a class that agree outside m coordinates, of which they have `held`. `windows` (count,
+    m) are these coordinates, `rests` (count,) the masks of what the sets hold elsewhere."""
 
     windows: NDArray[np.int64]
     held: int
     rests: Masks
 
     def sets(self, places: NDArray[Any] | slice = slice(None)) -> Masks:
-        """Return their sets (count, C(m, t)) in the order of `patterns`, or those at some places."""
+        """Return each layer's sets (count, C(m, t)) in the order of `patterns`, or those at some places of it."""
         size = self.windows.shape[1]
         masks = patterns(size, self.held)[places]
         held = masks[:, None] >> np.arange(size, dtype=np.uint64) & np.uint64(1)
         return np.asarray((ONE << self.windows.astype(np.uint64)) @ held.T | self.rests[:, None])
 
     def query(self, which: int, values: Values) -> SpanFunction:
-        """Return the query with these values on the states of one layer, mean 0 on all sets outside its span."""
+        """Return the query with these values on the states of layer `which`; its mean is 0 at sets outside the span."""
         bits = [1 << c for c in self.windows[which].tolist()]
         generators = np.array([bit ^ bits[-1] for bit in bits[:-1]], np.uint64)
         return SpanFunction(int(self.sets()[which, 0]), generators, values)
 
 
 def alive(sets: Masks, live: Masks) -> NDArray[np.bool_]:
-    """Say which of the sets are among the live ones; `live` ascending."""
+    """Return which of `sets` are among the ascending masks `live`."""
     at = np.minimum(np.searchsorted(live, sets), len(live) - 1)
     return np.asarray(live[at] == sets)
 
 
 def held_of(concepts: ParityConcepts, size: int) -> int:
-    """Return how many of a window's coordinates a set of its layer holds: half, as far as sets of size s allow."""
+    """Return how many of `size` coordinates the sets of a layer hold: half, as far as sets of s out of n bits allow."""
     return min(max(size // 2, size - (concepts.n - concepts.s)), concepts.s)
 
 
 def layers_through(
     concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random
 ) -> Layers:
-    """Draw layers, each through a random live set: a random layer would hardly ever hold any that live."""
+    """Return `count` random layers, each through a random set of `live`; others would hardly ever hold one."""
     n, s = concepts.n, concepts.s
     inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
     # The set's own coordinates first, both in random order
@@ -224,7 +225,7 @@ def layers_through(
 def densest(
     concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
 ) -> tuple[Layers, NDArray[np.bool_]]:
-    """Return the fullest of some random layers through live sets (ascending), and which of its sets live."""
+    """Return the layer with the most sets of `live` (ascending) out of `tries` random ones, and which sets they are."""
     layers = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
     lives = alive(layers.sets(), live)
     best = int(np.argmax(lives.sum(axis=1)))
@@ -233,10 +234,10 @@ def densest(
 
 @dataclass(frozen=True)
 class Template:
-    """A query on a layer of `size` coordinates of which sets hold `held`: it loses `lost` sets below `reach`.
+    """A stored query on layers of `size` coordinates, `held` in each set: it loses `lost` sets below tolerance `reach`.
 
-    `values` f in [-1, 1] (2^(m-1),) on the layer's states; `support` (2e,) are indices of its sets, e upper and e lower
-    ones, in pairs whose means are at least twice `reach` apart (exactly: values are multiples of 1/55,440).
+    `values` f in [-1, 1] (2^(m-1),) are on the layer's states; `support` (2e,) are indices of its sets, e upper and e
+    lower ones, in pairs whose means are at least twice `reach` apart (exactly: values are multiples of 1/55,440).
     """
 
     size: int
@@ -252,7 +253,7 @@ class Template:
 
 @cache
 def templates() -> tuple[Template, ...]:
-    """Return all templates of the library; their pairs and what they reach are worked out from the means, exactly."""
+    """Return all stored templates; their pairs and `reach` are worked out from the means, exactly."""
     library = []
     for t in json.loads(TEMPLATES.read_text(encoding="utf-8")):
         signs, whole = layer_signs(t["size"], t["held"]).astype(np.int64), np.array(t["values"])
@@ -264,17 +265,16 @@ def templates() -> tuple[Template, ...]:
 
 
 def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random) -> Values | None:
-    """Return values in [-1, 1] on the states of points with these characters (points, states) that lose this many.
+    """Return query values in [-1, 1] (states,) that rule out `lost` points whatever the answer; None if none are found.
 
-    This many pairs of points come apart by more than twice the tolerance: pairs in sorted order, a linear program for
-    the largest least gap, and again. None where they do not.
+    `signs` (points, states) are the points' characters. That many pairs must have means over twice the tolerance apart:
+    annealing chooses them, and a linear program makes the least gap of the sorted pairs largest, a few times.
     """
     states, chosen = signs.shape[1], rng.permutation(len(signs))[: 2 * lost]
     g = np.zeros(len(signs), np.int64)
     g[chosen[:lost]], g[chosen[lost:]] = 1, -1
     total = anneal(signs, g, MOVES, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
-    # The e pairs come apart by total/(2 e states) on average at most, and have to by more than 2 tau each; where they
-    # could, the linear program may still fail, as the least gap counts and not the mean one.
+    # The e pairs come apart by total/(2 e states) on average at most, and have to by more than 2 tau each.
     if total <= 4 * lost * (tolerance + MARGIN) * states:
         return None
     upper, lower, reached = np.flatnonzero(g > 0), np.flatnonzero(g < 0), -1.0
@@ -294,7 +294,7 @@ def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Rando
 
 @compiled
 def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
-    """Anneal g in {-1, 0, 1} in place, by exchanges of two entries, to a large sum over states of |sum g chi|: that."""
+    """Anneal g (points,) in place, by swaps of its entries -1, 0, 1; return the sum over x of |sum_i g_i signs_ix|."""
     points, states = signs.shape
     sums = np.zeros(states, np.int32)
     for i in range(points):
@@ -326,7 +326,7 @@ def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
 
 
 def maximin_gap(forms: Values, f: Values) -> Values:
-    """Return f in [-1, 1] with the largest least value of the forms (R, C); the given one if the solver fails."""
+    """Return f (C,) in [-1, 1] with the largest least entry of forms (R, C) @ f; the given f if the solver fails."""
     from scipy.optimize import linprog
 
     rows, columns = forms.shape

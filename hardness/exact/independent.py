@@ -28,17 +28,18 @@ Rationals = tuple[Fraction, ...]
 
 
 class Undecided(ArithmeticError):
-    """Rounded to rationals, neither side of the program proves its answer."""
+    """Raised where a linear program, rounded to rationals, proves neither answer."""
 
 
 def separate(
     forms: NDArray[Any], chances: NDArray[Any], gap: Fraction
 ) -> tuple[Rationals, None] | tuple[None, Rationals]:
-    """Return a query b' in [-1/2, 1/2] (C,) with E[b' D_r] > gap for all r, strictly, or weights that exclude it (R,).
+    """Return (b', None), b' (C,) in [-1/2, 1/2] a query with E[b' D_r] > gap for every form D_r; else (None, weights).
 
-    `forms` (R, C) and `chances` (C,) hold Python integers or Fractions (object arrays; integer arrays also do);
-    chances need not sum to 1. The program is solved in floating point, its primal and dual solutions are rounded to
-    rationals, and only what these prove exactly is returned. Raises `Undecided` if they prove neither.
+    `forms` (R, C) are the D_r on C states, `chances` (C,) the states' probabilities, whose sum may differ from 1:
+    Python integers or Fractions (object arrays; integer arrays also do). The weights (R,), at least 0 and of sum 1,
+    prove that no such query exists: E|sum_r weights_r D_r|/2 <= gap. A program is solved in floating point and rounded
+    to rationals; only what these prove exactly is returned. Raises `Undecided` if they prove neither.
     """
     (whole, scale), (counts, total) = _integers(forms), _integers(chances)
     unit = Fraction(1, 2 * scale * total)
@@ -60,10 +61,10 @@ def separate(
 
 
 def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """Return forms (R, C) on equally likely states as distinct columns (R, c), their chances, and whence they came.
+    """Return the distinct columns (R, c), up to sign, of forms (R, C), their probabilities, and each state's column.
 
-    States on which all forms agree, or are opposite, may share a query's value, or its opposite. The last array (C,)
-    holds sign times (1 + column), 0 where all forms vanish: the query on the states is sign times its value there.
+    The C states are equally likely; those on which all forms agree, or are opposite, share a query's value up to sign.
+    The last array (C,) holds sign times (1 + column), 0 where all forms vanish.
     """
     signs = np.sign(forms[np.argmax(forms != 0, axis=0), np.arange(forms.shape[1])]).astype(np.int64)
     columns, which, counts = np.unique(forms * signs, axis=1, return_inverse=True, return_counts=True)
@@ -72,7 +73,7 @@ def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.
 
 
 def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return an array of integers or Fractions as integers (object) over a common denominator."""
+    """Return integers or Fractions as an object array of integers, and the common denominator they are over."""
     if values.dtype != object:
         return values.astype(object), 1
     scale = lcm(*(Fraction(x).denominator for x in values.flat))
@@ -80,7 +81,7 @@ def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Maximise t under E[b' D_r] >= t; return b' (C,) and the dual weights (R,), in floating point.
+    """Return b' (C,) that makes the least E[b' D_r] largest, and the dual weights (R,), in floating point.
 
     The program's variables are chance times b', so that rare states have small bounds instead of small coefficients.
     """
@@ -97,11 +98,11 @@ def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[ND
 
 
 def independent_value(concepts: int, tolerance: float | Fraction) -> int:
-    """Return V of this many affinely independent parities: theorem A, and a symmetric linear program at the end.
+    """Return V, the fewest queries that surely identify one of this many affinely independent parities.
 
-    While k >= 2E + 2 a query loses E (`independent_lost`) and no more. Below, the largest class that q queries
-    identify follows from the largest that q - 1 do (`end_game`). Raises `InputError` at tolerance 1/4 and above, and
-    where the end game is too large (tolerances below about 0.02).
+    While k >= 2E + 2 are left, the best query rules out exactly E (`independent_lost`, theorem A). Below, the largest
+    class that q queries identify follows from the largest that q - 1 do (`end_game`). Raises `InputError` at tolerance
+    1/4 and above, and where the linear programs of the end are too large (tolerances below about 0.02).
     """
     tau = decimal(tolerance)
     if concepts == 1:
@@ -114,7 +115,8 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
 
 @cache
 def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
-    """Return the largest class, up to 2E + 1 and `largest` independent parities, that 0, 1, 2, ... queries identify."""
+    """Return, for 0, 1, 2, ... queries, the largest number of independent parities of which they surely identify one,
+    as far as 2E + 1 (E: `independent_lost`) and `largest`."""
     most = 2 * independent_lost(tau) + 1
     target, reached = most if largest is None else min(most, largest), [1]
     while (kept := reached[-1]) < target:
@@ -125,13 +127,13 @@ def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
 
 @cache
 def separable(concepts: int, kept: int, tau: Fraction) -> bool:
-    """Decide with proof whether a query on independent parities leaves no answer with more than `kept` of them.
+    """Return, by proof, whether some query on independent parities leaves at most `kept` of them whatever the answer.
 
-    Sorted means must satisfy a_(j+w) - a_(j) > 2 tau. Independent characters are independent fair signs, so the class
-    has every permutation and every change of signs as a symmetry, and the average of a solution over those that keep
-    the chains j, j + w, j + 2w, ... is one: chains of one length look alike and are odd about their middle. What is
-    left are levels of |a|, a chain's positions from its end to its middle, and the query depends on the sums of the
-    characters of each level only. Raises `InputError` where these take too many values.
+    With w = `kept`, sorted means must satisfy a_(j+w) - a_(j) > 2 tau. Independent characters are independent fair
+    signs, so the class has every permutation and every change of signs as a symmetry, and the average of a solution
+    over those that keep the chains j, j + w, j + 2w, ... is one: chains of one length look alike and are odd about
+    their middle. What is left is the values |a| by a chain's positions from its end to its middle, and the query
+    depends only on the sums of the characters at each position. Raises `InputError` where these take too many values.
     """
     if kept * 2 >= concepts:
         return independent_apart(concepts - kept) > tau
@@ -139,7 +141,8 @@ def separable(concepts: int, kept: int, tau: Fraction) -> bool:
 
 
 def _levels(concepts: int, kept: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the gaps (gaps, states) of the levels of |a|, and the states' chances, of `separable`."""
+    """Return the forms (R, states) of `separable`, gaps in chains that must exceed 2 tau, and the probabilities of
+    states, which are the sums of characters at each position. Raises `InputError` for more than 120,000 states."""
     length, longer = divmod(concepts, kept)
     chains = [
         (size, number)

@@ -34,21 +34,21 @@ MOST_CONCEPTS = 11
 
 
 def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return generators of the affine span of some sets, as differences from the first, and each set's coordinates."""
+    """Return generators of some sets' affine span over GF(2), as xors with the first, and each set's coordinates."""
     moved = np.array([mask ^ masks[0] for mask in masks], np.uint64)
     basis, _, codes = span_coordinates(moved, moved)
     return [int(moved[i]) for i in basis], [int(c) for c in codes]
 
 
 def characters(points: Sequence[int], rank: int) -> NDArray[np.int64]:
-    """Return the points' characters on all states, +-1 (points, 2^rank)."""
+    """Return (-1)^|point & state| for all points and all states below 2^rank: +-1 (points, 2^rank)."""
     states = np.arange(1 << rank)
     odd = np.bitwise_count(np.array(points)[:, None] & states) & 1
     return np.asarray(1 - 2 * odd.astype(np.int64))
 
 
 def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]:
-    """Return affine maps that take the points to themselves, as maps of their indices: all, or the first `limit`."""
+    """Return affine maps over GF(2) that permute the points, as tuples of indices: all, or the first `limit`."""
     vectors = [2 * p + 1 for p in points]
     masks = np.array(vectors, np.uint64)
     basis, _, places = span_coordinates(masks, masks)
@@ -72,12 +72,12 @@ def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]
 
 
 class OutOfTime(Exception):
-    """The deadline passed."""
+    """Raised where the deadline has passed."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A query on a class: `queries.SpanFunction` with rational values in [-1, 1] (2^r,); its means."""
+    """A query on a class: `queries.SpanFunction` with rational values in [-1, 1] (2^r,), and its means by concept."""
 
     base: int
     generators: tuple[int, ...]
@@ -91,11 +91,11 @@ class Ask:
 
 @dataclass(frozen=True)
 class Leaf:
-    """No winning query has means that begin in this order (ties in any order).
+    """Proof that no winning query has means whose ascending order begins with these concepts (ties in any order).
 
     For each pair (a, b) such a query needs the mean of b more than 2 tau above that of a: the concepts of the beginning
-    from a on, up to b or to its end, with b, have V >= queries. But for the `weights` lambda >= 0 of sum 1,
-    E|sum lambda (chi_b - chi_a)|/2 <= 2 tau, so no query drives all pairs apart.
+    from a on, up to b or to its end, with b, take all queries left, so that no answer may keep them. But for the
+    `weights` lambda >= 0 of sum 1, E|sum lambda (chi_b - chi_a)|/2 <= 2 tau, so no query drives all pairs apart.
     """
 
     beginning: tuple[int, ...]
@@ -109,11 +109,11 @@ Refutation = tuple[Leaf, ...]
 
 @dataclass
 class SmallGames:
-    """V of subsets of a class of at most 11 parities at one tolerance below 1/4, exactly and with proofs.
+    """Computes V, the fewest queries that surely identify, for up to 11 parities at a tolerance below 1/4, with proofs.
 
     `deadline` is a time of `perf_counter`; past it `value` and `decide` raise `OutOfTime`. With `theorem` the values of
-    affinely independent subsets are theorem A's, otherwise they are searched for like all others; with `symmetric` of
-    the orders that the class's own affine maps make equal only one is searched.
+    affinely independent subsets are theorem A's, otherwise they are searched for; with `symmetric` only one of the
+    orders that the class's own affine maps make equal is searched.
     """
 
     tolerance: float | Fraction
@@ -127,7 +127,7 @@ class SmallGames:
         self.tau = decimal(self.tolerance)
 
     def value(self, concepts: Sequence[int]) -> int:
-        """Return V of a set of parities, given as masks."""
+        """Return V of a set of parities, given as masks: the fewest queries that surely identify the hidden one."""
         live = tuple(sorted(concepts))
         if len(live) <= 2:
             return len(live) - 1
@@ -149,25 +149,25 @@ class SmallGames:
         return fewer + (more or not isinstance(self.decide(concepts, fewer), Ask))
 
     def decide(self, concepts: Sequence[int], queries: int) -> Ask | Refutation:
-        """Return the first query of a strategy that surely identifies with this many queries, or why there is none."""
+        """Return the first query of a strategy that surely identifies within `queries` queries, or a proof of none."""
         if len(concepts) > MOST_CONCEPTS:
             raise InputError(f"branch and bound is for at most {MOST_CONCEPTS} concepts, got {len(concepts)}")
         decision = _Decision(self, tuple(concepts), queries)
         return decision.search([]) or tuple(decision.leaves)
 
     def query(self, concepts: Sequence[int]) -> Ask:
-        """Return the first query of a best strategy."""
+        """Return the first query of a strategy that takes the fewest queries in the worst case."""
         ask = self.decide(concepts, self.value(concepts))
         assert isinstance(ask, Ask)
         return ask
 
 
 def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float = 60.0) -> tuple[int, int]:
-    """Return proved bounds of V of a class of parities, from below and above; equal where V is known.
+    """Return a proved lower and upper bound on V, the fewest queries that surely identify; equal where V is known.
 
     Classes that are affinely independent (s = 1, n - 1, n) are theorem A's; up to 11 sets are searched, for at most
-    `seconds`; else theorem B's floor and what any sets surely give. Raises `InputError` at tolerance 1/4 and above
-    (for more than one set).
+    `seconds`; else it is `exact_floor` and `certain_queries`. Raises `InputError` at tolerance 1/4 and above (for more
+    than one set).
     """
     size, tau = concepts.size, decimal(tolerance)
     if concepts.s in (1, concepts.n - 1, concepts.n):
@@ -181,7 +181,7 @@ def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float 
 
 
 class _Decision:
-    """The question whether V(concepts) <= queries; pairs (a, b) and orders are of indices into `concepts`."""
+    """Decides whether V(concepts) <= queries; pairs (a, b) and orders are of indices into `concepts`."""
 
     def __init__(self, games: SmallGames, concepts: Concepts, queries: int) -> None:
         self.games, self.concepts, self.queries = games, concepts, queries
@@ -191,7 +191,7 @@ class _Decision:
         self.leaves: list[Leaf] = []
 
     def search(self, beginning: list[int]) -> Ask | None:
-        """Return a winning query with this beginning, or None once leaves exclude it."""
+        """Return a winning query whose means begin in this order, or None after adding proofs of none to `leaves`."""
         if perf_counter() > self.games.deadline:
             raise OutOfTime
         if any(tuple(map_[i] for i in beginning) < tuple(beginning) for map_ in self.maps):
@@ -210,7 +210,7 @@ class _Decision:
         return next((found for found in deeper if found), None)
 
     def _demanded(self, beginning: list[int]) -> list[Pair]:
-        """Return pairs (a, b): a winning query with this beginning has b more than 2 tau above a."""
+        """Return the pairs (a, b): a winning query with this beginning has b's mean more than 2 tau above a's."""
         later, pairs = [i for i in range(len(self.concepts)) if i not in beginning], []
         for start, a in enumerate(beginning):
             since = beginning[start:]
@@ -224,7 +224,7 @@ class _Decision:
         return not any(map(self._needs_all, windows))
 
     def _query(self, pairs: list[Pair]) -> tuple[Ask | None, tuple[Fraction, ...]]:
-        """Return a query that drives all the pairs apart, or the weights that exclude one."""
+        """Return a query with means more than 2 tau apart in each pair, or None and weights that exclude it."""
         b: NDArray[Any] = np.zeros(self.signs.shape[1], object)
         if pairs:
             forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])
@@ -240,7 +240,7 @@ class _Decision:
         return Ask(self.concepts[0], tuple(self.generators), values, means), ()
 
     def _needs_all(self, indices: list[int]) -> bool:
-        """Tell whether this set needs all the queries, so that an answer that keeps it loses the game."""
+        """Return whether these concepts take all the queries, so that an answer that keeps them loses the game."""
         # Of the whole class it is asked while its own value is searched for: first of those with one concept less.
         whole = len(indices) == len(self.concepts)
         if whole and any(self._needs_all(indices[:i] + indices[i + 1 :]) for i in range(len(indices))):
@@ -249,7 +249,7 @@ class _Decision:
 
 
 def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
-    """Return first queries of a best strategy on all that answers may leave of a class, smaller sets first."""
+    """Return a best strategy's next query for the class and for each set that answers may leave, smaller sets first."""
     known: dict[Concepts, Ask] = {}
 
     def win(live: Concepts) -> None:
@@ -268,10 +268,8 @@ def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
 def refutations(
     games: SmallGames, concepts: Concepts, queries: int
 ) -> dict[Concepts, tuple[int, Refutation]]:
-    """Prove that sets of concepts take this many queries, each after those it rests on, the last about the class.
-
-    Theorem B's floor needs no entry, and a larger set rests on the entry of a smaller one.
-    """
+    """Return proofs that sets of concepts take so many queries, each after those it rests on, the last about the class.
+    An entry is (number of queries, leaves). Theorem B's floor needs no entry; a larger set rests on a smaller one's."""
     known: dict[Concepts, tuple[int, Refutation]] = {}
 
     def refute(live: Concepts, height: int) -> None:
