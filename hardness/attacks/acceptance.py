@@ -106,7 +106,7 @@ def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
 
 
 def trimmed(equations: Equations, w: Floats) -> Floats:
-    """Return w (n,) after rounds of least squares on trusted rows whose residuals lie not far beyond the level's width.
+    """Return w (n,) after rounds of least squares on `trusted` rows whose residuals lie not far beyond the level.
 
     First whole residuals count, in the end only what exceeds the level: all residues inside it are equally right.
     """
@@ -114,7 +114,7 @@ def trimmed(equations: Equations, w: Floats) -> Floats:
     half = (width[equations.level] - 1) / 2 + 2 * equations.noise
 
     def pull(residual: Floats, at: Floats, margin: float, idle: float | Floats) -> Floats:
-        """Return what exceeds `idle` in residuals of trusted rows, up to `margin` beyond the level."""
+        """Return residuals with `idle` less in size, and 0 on rows not trusted or over `margin` beyond the level."""
         size = np.abs(residual)
         counts = (size <= half + margin) & trusted(equations, at)
         return np.where(counts, np.sign(residual) * np.maximum(size - idle, 0), 0.0)

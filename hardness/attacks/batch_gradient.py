@@ -34,8 +34,8 @@ def mean_gradient(rows: Equations) -> NDArray[np.float64]:
 def decode(gradients: NDArray[np.float64], batch: int, s: int) -> NDArray[np.int64] | None:
     """Return the hidden set of s bits, as w (n,) of 0 and 1, from the mean gradients (K, n + 1) of K batches, or None.
 
-    With batch size B and entry g_j, N_j = (B + B g_j)/2 counts the rows with y v_j = -1 (y = -1 for j = 0). Then Σ_(j
-    in S) N_j = (s + 1) N_0 mod 2; Σ_(j in S) 1 = s mod 2 is one equation more. None if these have no unique solution.
+    With batch size B and entry g_j, N_j = (B + B g_j)/2 counts the rows with y v_j = -1 (y = -1 for j = 0). The
+    equations Σ_{j∈S} N_j = (s + 1) N_0 and Σ_{j∈S} 1 = s mod 2 tell the set S; None if their solution is not unique.
     """
     counts = np.rint(batch * (1 + gradients) / 2).astype(np.int64) & 1
     left = np.vstack((counts[:, 1:], np.ones((1, counts.shape[1] - 1), np.int64)))

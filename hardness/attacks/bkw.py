@@ -115,7 +115,7 @@ def _attack(
     seed: int,
     progress: Progress,
 ) -> Recovery:
-    """Attack what `rows` gives of `available` rows; `known` rows serve the regression, `fresh` ones the test."""
+    """Attack the equations that `rows` reads, regress on `known` ones and test on `fresh` ones; return how it ended."""
     n = known.n
     if known.are_parities:
         return Recovery.refused("parity has no rounding error to average out; try gaussian or search")

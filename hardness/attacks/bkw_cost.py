@@ -42,7 +42,7 @@ class Plan:
     """log2 of the rows before each step and at the end, coordinates cancelled by each step, and a grid for the others.
 
     Rows used are 0 on the last `vanish` coordinates. `signal` is the expected sum of cosines at the right angles, in
-    standard deviations, `score` that at the nearest grid point, of g angles for each coordinate `left`.
+    standard deviations, `score` that at the nearest point of a grid of g angles for each coordinate `left`.
     """
 
     rows: tuple[float, ...]
@@ -112,12 +112,12 @@ def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
 
 
 def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
-    """Return `log_signal` less the loss at the nearest point of a grid of g angles on `left` coordinates of `level`."""
+    """Return `signal` less the loss at the nearest of g angles on each of `left` coordinates of `level`, both in ln."""
     return signal - 2.0**level * grid_loss(g) * left
 
 
 def log2_seconds(n: int, rows: Sequence[Number], blocks: Sequence[Number], g: Number) -> Number:
-    """Return log2 of the seconds of steps that cancel `blocks` of n coordinates, and of a grid of g angles for others.
+    """Return log2 of the seconds of steps that cancel `blocks` of n coordinates, and of a grid of g angles on the rest.
 
     `rows` are log2 of the numbers of rows before each step and at the end.
     """
@@ -138,7 +138,7 @@ def plan(
 
     `bias` is the mean cosine of labels' errors. None if no number of steps leaves a signal `margin` times as strong as
     independent rows need. If `available` is infinite, rows come from a stream and those that are 0 on b coordinates,
-    one in 2^b, may be chosen: this costs 2^b times the draws, but no bias, where a difference squares it.
+    one in 2^b, may be chosen: this costs 2^b times the draws but no bias, which each step of differences squares.
     """
     cheapest: Plan | None = None
     stream = available == inf

@@ -85,10 +85,10 @@ class Estimates:
 
 
 def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:
-    """Return the estimates of all attacks on an instance with `public` parameters; `tolerance` is the SQ bound's τ.
+    """Return the estimates of all attacks on an instance with `public` parameters.
 
-    The bound on queries is no attack, and never the cheapest. Raises `InputError` for a family without a hidden linear
-    secret.
+    `tolerance` is that of the bound on statistical queries, which is no attack and never the cheapest. Raises
+    `InputError` for a family without a hidden linear secret.
     """
     linear = families.get(str(public["family"])).linear
     if linear is None or linear not in MODELS:

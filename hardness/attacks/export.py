@@ -50,10 +50,10 @@ def write(form: str, examples: Examples, public: Public, out: Path) -> str:
 def xor_dimacs(examples: Examples, public: Public) -> str:
     """Return a parity's examples as XOR clauses for a SAT solver: variable j is "bit j is in the set".
 
-    An informative example of label 1 is the clause ``x j₁ j₂ … 0`` of the bits that are set, one of label 0 has its
-    first variable negated. With label noise η example i of N gets a noise variable n + i in its clause, and counters
-    let at most ηN + 2 √(Nη(1−η)) of those be true, and of the bits as many as the set has. Raises `InputError` for a
-    family without parity equations.
+    An informative example of label 1 is the clause ``x j₁ j₂ … 0`` of the bits that are set; for label 0 the first
+    variable is negated. If labels flip with probability η, example i of N has a variable n + i, "label i is wrong", in
+    its clause; further clauses let at most ηN + 2 √(Nη(1−η)) of these be true, and as many bits as the set has. Raises
+    `InputError` for a family without parity equations.
     """
     equations = extract(examples.X, examples.Y, public)
     if not equations.are_parities:
@@ -83,7 +83,7 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
 
 
 def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
-    """Yield clauses by which at most `limit` literals are true, with new variables from `used` + 1 on (Sinz 2005)."""
+    """Yield clauses that hold iff at most `limit` of the literals are true; new variables follow `used` (Sinz 2005)."""
     if limit >= len(literals):
         return
 

@@ -85,9 +85,8 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:
     """Return the number of rows to hold out for LPN, and the largest share of them that may contradict a candidate.
 
-    By Hoeffding's bound the right secret is refused with probability below e^-20, and with the same any of `candidates`
-    wrong ones accepted. There are never fewer than the 200 rows of theory 4.1. `flip` is the probability of a wrong
-    label.
+    By Hoeffding's bound, to refuse the right secret and to accept any of `candidates` wrong ones both have probability
+    below e^-20. There are never fewer than the 200 rows of theory 4.1. `flip` is the probability that a label is wrong.
 
     >>> check_plan(0.05, 1e6)[0], check_plan(0.4, 1e6)[0]
     (262, 5292)

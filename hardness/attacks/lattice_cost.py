@@ -102,7 +102,7 @@ def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
 
 @cache
 def _quantiles(M: int) -> tuple[Floats, Floats]:
-    """Return bounds (A, M) on the squared norms of the first i of M normals, and the chances (A,) that all M hold."""
+    """Return bounds (A, M) on squared norms of the first i of M normals, by quantile; and P(all M hold) (A,)."""
     i = np.arange(1, M + 1)
     alpha = np.maximum(QUANTILES[:, None], np.where(i == M, 0.999, 0))
     levels = 2 * gammaincinv(i / 2, alpha)

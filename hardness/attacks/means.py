@@ -12,7 +12,7 @@ SWAPS = 100  # of a coordinate in the set for one outside
 
 @on_equations
 def means(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Find the hidden set of a parity from examples in which the products ±1 of two bits are biased (theory 2.9).
+    """Find the hidden set of a parity from examples whose products x_1j x_2j of the two tokens are biased (theory 2.9).
 
     Means of the label times one centred product, or two, are larger inside the set than outside. The set that they
     suggest is improved by swaps of one coordinate for another, at most `budget` (100 if None), while its parity agrees

@@ -159,7 +159,8 @@ def _elimination(it: _Rounded) -> Log2Cost | str:
 def _junta(it: _Rounded) -> Log2Cost | str:
     """Return the cost of finding a sparse secret's h coordinates by correlations, and then a table of 2^h (3^h) labels.
 
-    C(n, k) products of k coordinates are correlated; k is the best for each secret drawn, the cost their median.
+    Labels are correlated with all C(n, k) products of k coordinates. The cost is the median over random secrets, each
+    with its best k, since some show far more than others.
     """
     h, n = it.sparsity, it.n
     if h is None:
@@ -211,8 +212,8 @@ def _few_heads(it: _Rounded) -> Log2Cost | str:
 def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float, float]:
     """Return the shares ρ₁², ρ₂² of a label's variance that are linear and quadratic in ⟨w, u⟩ (theory 1.4).
 
-    The label is the indicator of the best level, ⟨w, u⟩ is normal, and its mean is averaged over a period of the
-    levels.
+    The label is the indicator of the level with the largest share. ⟨w, u⟩ is normal with standard deviation
+    `deviation`; the shares are averages over its mean, anywhere in one period of the levels.
 
     >>> [round(share, 3) for share in hermite_shares(97, 2, 2, 200.0)]  # 0, 1, 0: nearly even in the level
     [0.002, 0.05]

@@ -19,7 +19,7 @@ STEPS = 32  # elementary steps a half and round
 
 @on_equations
 def search(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Find the hidden set of a parity in about the root of the number of sets, as two halves that are found together.
+    """Find the hidden set of a parity in about the root of the number of sets, by matching sets of half its size.
 
     The halves' parities must add up to the labels of K random rows, which flips leave right with probability (1-η)^K.
     `budget` bounds elementary steps (2^32 if None). `refused` where the search exceeds it or rows are too few.
