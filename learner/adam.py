@@ -23,12 +23,12 @@ def _blas() -> ThreadpoolController:
 
 
 def one_thread() -> Any:
-    """Return a context in which BLAS has one thread, as is best for small products, one after the other."""
+    """Return a context manager in which BLAS uses one thread, as is fastest for many small products."""
     return _blas().limit(limits=1, user_api="blas")
 
 
 class Pace(NamedTuple):
-    """The numbers of Adam's rule. `decay` shrinks parameters by the factor 1 - rate · decay a step."""
+    """The numbers of Adam's rule; before each step `decay` shrinks parameters by the factor 1 - rate · decay."""
 
     rate: float
     beta1: float = 0.9
@@ -40,10 +40,11 @@ class Pace(NamedTuple):
 def update(
     pace: Any, share: float, unseen: Any, parameter: Any, gradient: Any, mean: Any, square: Any
 ) -> Any:
-    """Take a step in `parameter` by `gradient` times `share`.
+    """Take one step of Adam in `parameter`, in place, by `gradient` times `share`.
 
-    All arrays are flat, of one type, float32 or float64, and one size. `mean` and `square` are the running means of
-    gradients and of their squares, 0 at first; `unseen` holds the shares beta1^t and beta2^t of this start in step t.
+    All arrays are flat, of one type, float32 or float64, and one size. `mean` and `square`, changed in place too, are
+    the running means of gradients and of their squares, 0 at first; `unseen` holds the weights beta1^t and beta2^t that
+    these zeros have in step t.
     """
     number = parameter.dtype.type
     root = np.sqrt(1 - unseen[1])
@@ -64,7 +65,7 @@ def update(
 
 
 class Adam:
-    """Changes `parameters`, contiguous arrays of any shapes, in place."""
+    """The optimizer Adam, which changes `parameters`, contiguous arrays of any shapes, in place."""
 
     def __init__(self, parameters: Sequence[Any]) -> None:
         self.flat = [parameter.reshape(-1) for parameter in parameters]
@@ -73,7 +74,7 @@ class Adam:
         self.unseen = np.ones(2)
 
     def step(self, gradients: Sequence[Any], rate: float) -> None:
-        """Take a step by the gradients, of the parameters' shapes."""
+        """Take a step of size `rate`, given the gradients, arrays of the parameters' shapes."""
         pace = Pace(float(rate))
         self.unseen *= pace.beta1, pace.beta2
         for *state, gradient in zip(self.flat, self.means, self.squares, gradients, strict=True):

@@ -14,7 +14,7 @@ ROUGH, NEAR = 2e-3, 0.02  # residuals up to which a head may be dropped, and a f
 
 @dataclass(frozen=True)
 class Attempt:
-    """The end of one start, its residual after the descent and after the last step."""
+    """The layer (Θ, W) of one start, and its relative residuals after the first descent (`descent`) and at the end."""
 
     theta: Array
     w: Array
@@ -25,13 +25,13 @@ class Attempt:
 
 
 def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
-    """Draw a start Θ (heads, dim, dim): attention scores that differ by about 1."""
+    """Draw a normal Θ (heads, dim, dim) to start from, at which scores of ±1 tokens differ by about 1."""
     theta: Array = rng.normal(0, 0.5**0.5 / dim, (heads, dim, dim))
     return theta
 
 
 def examples_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Return the examples that one start is shown: 8·heads·dim, and four times what a single Θ needs.
+    """Return the number of examples for one start: 8·heads·dim, or four times `counting_floor` of one head if more.
 
     >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
     (128, 8192)
@@ -40,9 +40,10 @@ def examples_wanted(heads: int, tokens: int, dim: int) -> int:
 
 
 def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) -> Attempt:
-    """Descend, prune heads that are not needed, settle the signs, and finish by Levenberg–Marquardt.
+    """Return the layer found from Θ: L-BFGS, removal of needless heads, choice of signs, Levenberg–Marquardt.
 
-    Beyond `heads` every head is tried; below, one is dropped where the others plainly do without it.
+    Beyond `heads` heads a removal is always tried; from there on, only where the other heads plainly fit as well. Each
+    search takes at most `iterations` steps on X and Y (n, k, d).
     """
     theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
     descent = residual
@@ -68,7 +69,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) ->
 
 
 def removal_costs(X: Array, Y: Array, theta: Array) -> Array:
-    """Return the norm (m,) of what labels keep unexplained without each head (W of the others by least squares)."""
+    """Return the norm (m,) of the residual of labels without each head, W of the others by least squares."""
     m, d = len(theta), X.shape[2]
     features = varpro.anchored(X, varpro.attend(X, theta)[1])
     head = np.arange(features.shape[1]) // d

@@ -51,14 +51,15 @@ class FitReport:
 
     `status` is `solved` (relative error at most 1e-6), `certified` (what the provable learner promises, and no more),
     `wrong`, `refused` (an assumption does not hold: `reason` says which; there is no layer) or `budget` (iterations ran
-    out). `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number that the learner needed, where it can
-    tell.
+    out). `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number that the learner needed, where it
+    can tell.
 
     Of the provable learner: `certified_error` is the relative error after phases 1 to 6b, on examples that no phase
     saw, and `certified` says that it is at most .1 (learner 1.13 says what this promises). `polished_error` and
-    `random_start_error` are those of the search that follows, from there and from a random start. `refused_by` is the
-    phase that refused, and `condition` the condition that fails: name, value, needs (at least or at most), threshold.
-    `certified_radius` is that of the ball, relative to the layer, that holds no other layer that fits (learner 1.14).
+    `random_start_error` are those of the local search that follows, from that layer and from a random one. `refused_by`
+    is the phase that refused, and `condition` the condition that fails: name, value, needs (at least or at most),
+    threshold. `certified_radius` bounds the relative distance of the only layer nearby that can fit the examples
+    (learner 1.14).
     """
 
     status: str
@@ -80,8 +81,8 @@ class FitReport:
 class Regressor(RegressorMixin, BaseEstimator, ABC):
     """The conventions of scikit-learn: X and Y are (n, k, d) arrays, and `score` is one R² of all entries.
 
-    Subclasses are dataclasses of their options. `ranges` says by name what an option may be: at least a whole number,
-    or a number in an interval, written as one. `random_state` is anything `numpy.random.default_rng` takes.
+    Subclasses are dataclasses of their options. `ranges` gives for each option the least whole number that it may be,
+    or an interval as text, such as "(0, inf)". `random_state` is anything `numpy.random.default_rng` takes.
     """
 
     ranges: ClassVar[Ranges] = ()
@@ -110,7 +111,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         return 1 - relative_error(self.predict(X), np.asarray(Y, dtype=np.float64)) ** 2
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return F̂(X), shape (n, k, d). Raises `InputError` for tokens of another size than those of the fit."""
+        """Return the predicted outputs of X (n, k, d). Raises `InputError` for tokens of another size than fitted."""
         check_is_fitted(self, "n_features_in_")
         x = tokens(X)
         if x.shape[2] != self.n_features_in_:
@@ -121,7 +122,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _predict(self, x: NDArray[Any]) -> Array:
-        """Return F̂ of tokens (n, k, d)."""
+        """Return the predicted outputs of tokens x (n, k, d), whose size was checked."""
 
 
 class Learner(Regressor):
@@ -161,7 +162,7 @@ class Learner(Regressor):
         return self
 
     def _verdict(self, result: SearchResult, error: float) -> tuple[str, str]:
-        """Return status and reason of a search, by its error on held-out examples."""
+        """Return `status` and `reason` of the report of a search, given its relative error on held-out examples."""
         if result.refused and result.layer is None:
             return "refused", result.refused
         missed = f"relative error {error:.1e} on held-out examples"
@@ -191,7 +192,7 @@ class Learner(Regressor):
 
 
 def counting_floor(heads: int, tokens: int, dim: int) -> int:
-    """Return the fewest examples with as many equations as unknowns, for all heads and for a single Θ.
+    """Return the least number of examples that have as many equations as unknowns, for all heads and for one Θ.
 
     2·m·d² unknowns meet k·d equations an example; the d² entries of one Θ are seen through k(k−1) scores an example.
 
@@ -202,7 +203,7 @@ def counting_floor(heads: int, tokens: int, dim: int) -> int:
 
 
 def gradient_work(heads: int, tokens: int, dim: int) -> float:
-    """Return the multiply-adds of a layer and its gradient on one example: three passes of four products."""
+    """Return the number of multiply-adds of a layer and its gradient on one example: three passes of four products."""
     return 3.0 * (2 * tokens * heads * dim**2 + 2 * tokens**2 * heads * dim)
 
 

@@ -16,13 +16,13 @@ Signs = NDArray[np.int8]
 
 @dataclass(eq=False, repr=False)
 class ChainStudent:
-    """Attention students of what each label of a chain adds to the one before, and the product of their signs.
+    """Learns a parity that labels show block by block: one attention student a block, and the product of their signs.
 
-    Labels Y (n, 2, d) show a chain of `labels` L parities: S_1, …, S_(L-1) in columns 1, …, L - 1 and the task S_L in
-    column 0. Each label is read as a sign where z_0 != 0; student i (a `Student` of `heads` heads) learns x_a[0]
-    y_i y_(i-1), a parity of the i-th block alone, from the same examples as the others; all have the same `rate`,
-    `batch` and `l1`, which are those of `Student`. The task is predicted as the product of all signs. With one label it
-    is a `Student` of the parity's sign. Raises `InputError` if a label does not vary.
+    Labels Y (n, 2, d) show the parities of growing sets S_1, …, S_L, L = `labels`: S_1, …, S_(L-1) in columns 1, …, L -
+    1 and the task S_L in column 0. Where the tokens differ in coordinate 0, each label is read as a sign y_i; student i
+    (a `Student` of `heads` heads) learns x_a[0] y_i y_(i-1), the parity of S_i without S_(i-1), from the same examples
+    as the others. `rate`, `batch` and `l1` are those of `Student`. The task is predicted as the product of all signs.
+    With one label it is a `Student` of the parity's sign. Raises `InputError` if a label does not vary.
     """
 
     labels: int = 1
@@ -33,7 +33,7 @@ class ChainStudent:
     random_state: int | None = None
 
     def partial_fit(self, X: Signs, Y: Floats) -> Self:
-        """Learn from examples X of ±1 and Y, both (n, 2, d), in the order given."""
+        """Learn from examples X of ±1 and Y, both (n, 2, d), in the order given; return self."""
         open_rows = informative(X)
         if not hasattr(self, "students_"):
             self._begin(X, Y, open_rows)
@@ -46,7 +46,7 @@ class ChainStudent:
         return self
 
     def predict(self, X: Signs) -> Floats:
-        """Return the task's labels in column 0, zeros elsewhere, (n, 2, d)."""
+        """Return the predicted labels (n, 2, d): those of the task in column 0, and zeros elsewhere."""
         product = np.ones(X.shape[:2])
         for student in self.students_:
             product *= np.where(X[:, :, 0] * student.predict(X)[:, :, 0] >= 0, 1.0, -1.0)

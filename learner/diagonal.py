@@ -26,20 +26,20 @@ SATURATED = 20.0  # tanh of it is 1 in 64 bits
 class Diagonal(Learner):
     """Heads with Θ_i = diag(θ_i) and W_i = c_i E_00, online by Adam: hidden parities, from 2,000 examples.
 
-    It is trained in float32 on the rows with z_0 != 0.
+    It is trained in float32 on informative rows, where z_0 != 0: the tokens differ in coordinate 0.
 
     There the layer's output is x_a[0] f(u) in column 0, f(u) = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j = 1 iff the two
-    tokens differ in coordinate j (theory 1.1): a two-layer network on bits, at a cost of d an example and head. The
-    learner is handed the form of the gadget, and neither the hidden set nor thresholds, sharpness or coefficients.
+    tokens differ in coordinate j (theory 1.1): a two-layer network on bits, with d multiply-adds per example and head.
+    The learner knows this form of the layer, but not the hidden set, thresholds, sharpness or coefficients.
 
     It starts from θ_ij ~ N(0, r²/d), thresholds θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), and c ~ N(0, q²/(d M)). Steps of Adam
     are taken in t_ij = -θ_ij/2 and b_i = θ_i0 + Σ_j θ_ij/2, the weights of the same network on signs
     (`learner.diagonal_network`), down the gradient of the squared error. A batch counts all examples drawn; rows with
     z_0 = 0 give no gradient, and the gradient is the mean over the whole batch. The first 64 informative rows fix the
     offset A of the labels, their midrange where they take two values and else their mean, and scale the rest to
-    variance 1. The first steps are taken then.
+    variance 1. No step is taken before.
 
-    `heads` M; `rate` of t; `threshold_rate` and `output_rate`, by which it is multiplied for b and c; `batch` examples
+    `heads` M; `rate`, the step size for t; `threshold_rate`, `output_rate`: its factors for b and c; `batch` examples
     a step, if None 16, and 64 from example 131,072 on; `l1`: after each step every t_ij goes towards 0 by rate · l1 and
     no further (soft threshold); `decay`: before it every weight loses that share of itself, times its rate; `start` r;
     `output_start` q; `beta1` and `beta2` of Adam, 0 is no momentum; `pool`: beyond this many examples only their number
@@ -97,9 +97,10 @@ class Diagonal(Learner):
         self._order = np.empty(0, np.int64)
 
     def partial_fit(self, X: ArrayLike | InformativeExamples, Y: ArrayLike) -> Self:
-        """Learn from examples X of ±1 and Y, both (n, 2, d), or informative rows with labels (r,), in the order given.
+        """Learn, in order, from X of ±1 and Y, both (n, 2, d), or from `InformativeExamples` X and labels Y (r,).
 
-        Raises `InputError` on others, and on labels that are no function of the bits in which tokens differ.
+        Returns self. Raises `InputError` on others, and on labels that are no function of the bits in which tokens
+        differ.
         """
         if isinstance(X, InformativeExamples):
             read = replace(X, Y=np.asarray(Y, dtype=np.float64))
@@ -118,10 +119,11 @@ class Diagonal(Learner):
         return self
 
     def descend(self, correlations: Callable[[Array], Array], dim: int) -> Iterator[Array]:
-        """Yield f on all sign vectors, (2^n,) with n = dim - 1, before every step down the gradient of the population.
+        """Yield f on all 2^n sign vectors v, n = dim - 1, before each step down the gradient of the expected loss.
 
-        `correlations` answers for the labels: E[y h(v)] for each of the tables h (q, 2^n) that it is handed, as far as
-        an oracle tells them. Raises `InputError` for an option that says something of examples.
+        `correlations` maps tables of functions h, (q, 2^n), to E[y h(v)], (q,), y the label, as exactly as an oracle
+        tells it. Raises `InputError` if an option is set that has a meaning for examples only: batch, pool, clip or
+        noise.
         """
         self.check_options()
         for name in OF_EXAMPLES:
@@ -132,7 +134,7 @@ class Diagonal(Learner):
         return descend(correlations, first, self._rule())
 
     def open_values(self, words: Words) -> Array:
-        """Return what `predict` says of the labels (r,) of informative rows (r, W): 0 before the first step."""
+        """Return the labels (r,) predicted for informative rows, bits in words (r, W); 0 before the first step."""
         check_is_fitted(self, "_network")
         if not self._scale:
             return np.zeros(len(words))
@@ -140,10 +142,10 @@ class Diagonal(Learner):
         return np.asarray(forward(self.weights_.astype(np.float64), bits) / self._scale + self._offset)
 
     def layer(self) -> MultiHeadAttention:
-        """Return the layer: M heads, and two saturated ones, W = a E_00, for the public A and the gate's value C.
+        """Return what was learned as a layer: M heads, and two for the labels' offset A and value C where z_0 = 0.
 
-        With Θ = ±20 E_00 a head adds ±a x_a[0] where z_0 != 0 and a x_a[0] elsewhere, so a_1 - a_2 = A and a_1 + a_2 +
-        Σ c_i = C.
+        These two are saturated, Θ = ±20 E_00, with W = a E_00 (E_00 is 1 in its corner, else 0). Such a head adds ±a
+        x_a[0] where z_0 != 0 and a x_a[0] elsewhere, so a_1 - a_2 = A and a_1 + a_2 + Σ c_i = C.
         """
         weights, d = self.weights_.astype(np.float64), self.n_features_in_
         c = weights[d] / (self._scale or 1.0)
@@ -155,19 +157,19 @@ class Diagonal(Learner):
         return MultiHeadAttention(theta, w)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over this many examples, half of them informative, without the updates."""
+        """Return the number of multiply-adds of a pass over examples, half of them informative, without updates."""
         return float(examples * self.heads * (dim + 1))
 
     @property
     def weights_(self) -> Array:
-        """Return θ and c as (d + 1, M), as of `learner.diagonal_network`."""
+        """Return θ (rows 0 to d - 1) and c (the last row) for labels of variance 1, as one array (d + 1, M)."""
         return np.asarray(self._network.weights())
 
     @property
     def work_(self) -> dict[str, Any]:
-        """Return numbers trained, informative examples drawn, those with gradients, and the multiply-adds of these.
+        """Return the counts of weights, of informative examples drawn and trained on, and of multiply-adds in training.
 
-        With `noise` also `noise_of`, κ and the clip.
+        With `noise` also `noise_of`: κ and the norm to which gradients are clipped.
         """
         trained = self.heads * (self.n_features_in_ + 1)
         return {
@@ -192,7 +194,7 @@ class Diagonal(Learner):
             raise InputError("fit needs at least 2 examples, one of which is held out")
 
     def _predict(self, x: NDArray[Any]) -> Array:
-        """Return F̂, (n, 2, d): 0 before the first step, NaN once the weights are no longer finite."""
+        """Return predictions (n, 2, d): 0 before the first step, NaN once the weights are no longer finite."""
         x = signs(x)
         (_, words, positions), out = open_pairs(pack(x)), np.zeros(x.shape)
         if self._scale:
@@ -205,14 +207,14 @@ class Diagonal(Learner):
         return Rule(*(float(getattr(self, name)) for name in Rule._fields))
 
     def _train(self) -> None:
-        """Train on the whole batches that wait."""
+        """Train on waiting examples that fill batches: of `batch`, if None of 16, then 64 after `GROWN` examples."""
         if self.batch is None and self._taken < GROWN:
             self._take(min(self._waiting.count, GROWN - self._taken), FEW)
         usual = MANY if self._taken >= GROWN else FEW
         self._take(self._waiting.count, self.batch or usual)
 
     def _take(self, count: int, batch: int) -> None:
-        """Train on the first `count` examples that wait, as far as they fill batches."""
+        """Train on the first `count` of the waiting examples, as far as they fill batches of `batch`."""
         count -= count % batch if count else 0
         if not count:
             return
@@ -231,7 +233,7 @@ class Diagonal(Learner):
         self._taken += count
 
     def _pooled(self, read: InformativeExamples, size: int) -> InformativeExamples:
-        """Return what is read, or, once the pool is full, pooled examples in its place, reshuffled every pass."""
+        """Return the examples `read`, those beyond a pool of `size` replaced by pooled ones, reshuffled every pass."""
         new, rest = split(read, min(read.count, size - self._pool.count))
         self._pool = joined(self._pool, new)
         while len(self._order) < rest.count:
@@ -246,7 +248,7 @@ class Diagonal(Learner):
 
 
 def joined(first: InformativeExamples, after: InformativeExamples) -> InformativeExamples:
-    """Return the examples `first`, then those of `after`."""
+    """Return all examples of `first`, followed by those of `after`."""
     return replace(
         first,
         words=np.concatenate([first.words, after.words]),
@@ -257,7 +259,7 @@ def joined(first: InformativeExamples, after: InformativeExamples) -> Informativ
 
 
 def split(rows: InformativeExamples, count: int) -> tuple[InformativeExamples, InformativeExamples]:
-    """Return the first `count` examples, and the others."""
+    """Return the first `count` examples of `rows`, and the others."""
     cut = int(np.searchsorted(rows.positions, count))
     places, left = rows.positions, rows.count - count
     first = replace(rows, words=rows.words[:cut], positions=places[:cut], Y=rows.Y[:cut], count=count)
@@ -267,7 +269,7 @@ def split(rows: InformativeExamples, count: int) -> tuple[InformativeExamples, I
 
 
 def _standard(values: Array) -> tuple[float, float]:
-    """Return what is taken off labels (r,), and by what the rest is multiplied."""
+    """Return the offset that is taken off labels (r,), and the factor that then brings their mean square to 1."""
     if not len(values):
         return 0.0, 1.0
     low, high = float(values.min()), float(values.max())

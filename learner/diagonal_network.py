@@ -24,7 +24,7 @@ AT_ONCE = 1 << 22  # entries of the tables asked at once
 
 
 class Rule(NamedTuple):
-    """Numbers of a step, as options of the student: `learner.diagonal` says what each is."""
+    """The options of `learner.diagonal.Diagonal` that a step depends on; it says what each is."""
 
     rate: float
     threshold_rate: float = 1.0
@@ -49,7 +49,7 @@ def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, outpu
 
 
 def centred(weights: Any) -> Any:
-    """Return the coordinates (d + 1, M) in which steps are taken: b_i in row 0, t_ij in row j, c in the last one."""
+    """Return weights on signs (d + 1, M) for weights on bits: b_i in row 0, t_ij in row j, c in the last one."""
     moved = weights.copy()
     moved[1:-1] *= -0.5
     moved[0] -= moved[1:-1].sum(axis=0)
@@ -57,7 +57,7 @@ def centred(weights: Any) -> Any:
 
 
 def entries(moved: Any) -> Any:
-    """Return the weights of coordinates in which steps are taken: the inverse of `centred`."""
+    """Return weights on bits (d + 1, M), θ and then c, for weights on signs: the inverse of `centred`."""
     weights = moved.copy()
     weights[0] += weights[1:-1].sum(axis=0)
     weights[1:-1] *= -2
@@ -65,21 +65,22 @@ def entries(moved: Any) -> Any:
 
 
 def by_centred(gradient: Any) -> Any:
-    """Return gradients (…, d + 1, M) by those coordinates, of those by weights."""
+    """Return gradients (…, d + 1, M) by the weights on signs (`centred`), given those by the weights on bits."""
     moved = gradient.copy()
     moved[..., 1:-1, :] = gradient[..., :1, :] - 2 * gradient[..., 1:-1, :]
     return moved
 
 
 def forward(weights: Any, u: Any) -> Any:
-    """Return f (n,) of bits u (n, d) with u_0 = 1."""
+    """Return f(u) = Σ_i c_i tanh(Σ_j θ_ij u_j), (n,), of bits u (n, d) with u_0 = 1, given θ and c as (d + 1, M)."""
     return np.tanh(u @ weights[:-1]) @ weights[-1]
 
 
 def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) -> Any:
-    """Return centred weights (d + 1, M) after step number `step` of Adam, and the soft threshold, by a gradient.
+    """Return weights on signs (d + 1, M) after step number `step` of Adam by `gradient`, and a soft threshold.
 
-    `moments`, two arrays like them, are changed in place. Every t_ij goes towards 0 by rate · l1, and no further.
+    `moments`, the running means of gradients and of their squares, are changed in place. The threshold moves every
+    t_ij, all rows but the first and the last, towards 0 by rate · l1 and no further.
     """
     first, second = moments
     first += (1 - rule.beta1) * (gradient - first)
@@ -98,11 +99,10 @@ def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) ->
 def descend(correlations: Callable[[Array], Array], weights: Array, rule: Rule) -> Iterator[Array]:
     """Yield the values of f on all sign vectors, (2^n,), before the first step, after it, after the next, and so on.
 
-    f has `weights` (d + 1, M), d = n + 1, and goes down the gradient of E (f - y)²/2 over uniform signs, in the
-    coordinates in which the student steps (theory 2.4). What the gradients by θ and c owe to labels is E[y h] of
-    functions h that the learner knows, tanh', tanh' u_j and tanh of every head: `correlations` is handed their tables
-    (q, 2^n), bit j of an entry's number being u_j, and says what it takes these means for, (q,). They are M (d + 1) a
-    step.
+    f has `weights` (d + 1, M), d = n + 1, and goes down the gradient of E (f - y)²/2 over uniform signs, by the weights
+    on signs (theory 2.4). The labels y enter gradients only through the means E[y h] of M (d + 1) functions h that the
+    learner knows: tanh', tanh' u_j and tanh of every head. `correlations` maps tables of such h, (q, 2^n), to estimates
+    of these means, (q,). Bit j of an entry's index, counted from 1, is u_j.
     """
     d, heads = weights.shape[0] - 1, weights.shape[1]
     size = 2 ** (d - 1)

@@ -28,9 +28,9 @@ class Direct(Learner):
 
     Anchored L-BFGS, then Levenberg–Marquardt (`learner.varpro`).
 
-    The first start uses the heads it was told, later ones `spare` more, pruned back as far as the labels allow;
-    `report_.heads` says how many were needed. A start sees 8·heads·dim examples, more where a single Θ asks
-    for more (`counting_floor`), twice as many after an interpolation that does not generalise.
+    The first start has `heads` heads, later ones `spare` more, which are removed again as far as the labels allow;
+    `report_.heads` says how many were needed. A start sees 8·heads·dim examples, or more where one Θ needs more
+    (`counting_floor`), and twice as many after a start that fitted its examples but not the others.
     """
 
     ranges = (("heads", 1), ("spare", 0), ("starts", 1), ("iterations", 0))
@@ -41,9 +41,9 @@ class Direct(Learner):
     iterations: int = 400
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return about what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
+        """Return roughly the number of multiply-adds if no start finds a layer: 1.1 · `iterations` evaluations each.
 
-        Evaluations are gradients, and fits of W by normal equations.
+        An evaluation is a gradient, and a fit of W by normal equations.
         """
         total, rows = 0.0, examples_wanted(self.heads, tokens, dim)
         for start in range(self.starts):
@@ -95,12 +95,12 @@ class _Joint(Learner):
     iterations: int
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return what `starts` times `iterations` gradients cost."""
+        """Return the number of multiply-adds of `starts` times `iterations` gradients."""
         return self.starts * self.iterations * examples * gradient_work(self.heads, tokens, dim)
 
     @abstractmethod
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
-        """Return where the search from v (2·m·d²,) ends, and how many steps it took."""
+        """Return where the search from v (2·m·d²,), Θ and W flattened, ends, and the number of steps that it took."""
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         d = X.shape[2]

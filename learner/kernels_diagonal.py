@@ -33,7 +33,7 @@ def hyperbolic_tangent(h: Any) -> Any:
 
 @compiled
 def unpack(words: Any, signs: Any) -> Any:
-    """Fill `signs` (n, d) with v_j = 1 - 2u_j of bits in words (n, W); v_0 = 1, for the threshold."""
+    """Fill `signs` (n, d) with v_j = 1 - 2u_j of the bits u_j packed in words (n, W); v_0 = 1, for the threshold."""
     dim = signs.shape[1]
     for e in range(len(words)):
         for start in range(0, dim, 32):  # halves of words, as there are more lanes for them
@@ -46,7 +46,7 @@ def unpack(words: Any, signs: Any) -> Any:
 
 @compiled
 def shortened(pulls: Any, active: Any, c: Any, dim: int, bound: Any) -> Any:
-    """Scale the pulls (n,) of rows whose gradient by all coordinates is longer than `bound`."""
+    """Scale down the errors `pulls` (n,) of rows whose gradient by all weights has a norm above `bound`."""
     for e in range(pulls.size):
         square = F(0)
         for i in range(c.size):
@@ -59,9 +59,10 @@ def shortened(pulls: Any, active: Any, c: Any, dim: int, bound: Any) -> Any:
 
 @compiled
 def backward(signs: Any, y: Any, moved: Any, clip: float, active: Any, pulls: Any, gradient: Any) -> Any:
-    """Write the sum over rows of the gradient of e²/2, e = f - y, by the coordinates `moved` (d + 1, M) to `gradient`.
+    """Write the gradient of Σ (f - y)²/2 over rows, by the weights on signs `moved` (d + 1, M), to `gradient`.
 
-    Rows are signs (n, d) with labels y (n,); `active` (n, M) and `pulls` (n,) are room for h and e.
+    Rows are signs (n, d) with labels y (n,); `clip` bounds the norm of a row's gradient, unless it is 0. `active` (n,
+    M) and `pulls` (n,) are room for intermediate values.
     """
     c = moved[-1]
     np.dot(signs, moved[:-1], active)
@@ -81,7 +82,7 @@ def backward(signs: Any, y: Any, moved: Any, clip: float, active: Any, pulls: An
 
 @compiled
 def shrink(cut: float, w: Any) -> Any:
-    """Move every number of the flat `w` towards 0 by `cut` and no further, and to 0 where next to nothing is left."""
+    """Move every number of the flat `w` towards 0 by `cut` and no further, and to 0 where it is then below 1e-12."""
     bound = F(cut)
     for i in range(w.size):
         x = w[i] - max(-bound, min(bound, w[i]))
@@ -93,10 +94,10 @@ def train(
     rule: Any, batch: int, words: Any, labels: Any, ends: Any, noise: Any,
     moved: Any, first: Any, second: Any, unseen: Any,
 ) -> Any:  # fmt: skip
-    """Make an update a batch: batch b holds `batch` examples, of which the rows ends[b] .. ends[b + 1] are informative.
+    """Make one update per batch: batch b holds `batch` examples, of which rows ends[b] to ends[b + 1] are informative.
 
-    The gradient is the sum over these rows over `batch`, and gains noise[b], unless there is none. The state, `moved`
-    and Adam's means with their `unseen` shares (`update`), is changed in place.
+    The gradient is the sum over these rows divided by `batch`, plus noise[b] unless `noise` is empty. The weights
+    `moved` and Adam's means `first` and `second` with their `unseen` weights (`update`) are changed in place.
     """
     dim, heads = moved.shape[0] - 1, moved.shape[1]
     most = np.max(np.diff(ends))
@@ -124,7 +125,7 @@ def train(
 
 
 class Network:
-    """The coordinates (d + 1, M) of a diagonal student in which steps are taken, and Adam's two means."""
+    """The weights on signs (d + 1, M) of a diagonal student (`centred`), and Adam's two running means."""
 
     def __init__(self, weights: Any) -> None:
         self.moved = np.ascontiguousarray(centred(weights), F)
@@ -132,11 +133,11 @@ class Network:
         self.unseen = np.ones(2)
 
     def weights(self) -> Any:
-        """Return θ and c as (d + 1, M) float32."""
+        """Return θ (the first d rows) and c (the last) as (d + 1, M) float32."""
         return entries(self.moved)
 
     def train(self, words: Any, labels: Any, ends: Any, batch: int, rule: Rule, noise: Any = None) -> None:
-        """Make an update a batch of `batch` examples, of which the rows ends[b] .. ends[b + 1] are informative.
+        """Make one update per batch of `batch` examples, of which rows ends[b] to ends[b + 1] are informative.
 
         `noise` (batches, d + 1, M), if there is any, is added to the mean gradients.
         """

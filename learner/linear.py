@@ -21,7 +21,7 @@ RANK, SPAN_RANK = 1e-9, 1e-10  # relative singular values that count: of equilib
 
 
 def feature_count(dim: int) -> int:
-    """Return ψ = d²(d+1)/2, the number of features <z_j, z_k> q_l, j <= k.
+    """Return ψ = d²(d+1)/2, the number of features <z_j, z_k> q_l, j <= k (q: the query, z_j: a column of X).
 
     >>> [feature_count(d) for d in (2, 4, 8, 12, 16, 20, 24, 32)]
     [6, 40, 288, 936, 2176, 4200, 7200, 16896]
@@ -30,27 +30,27 @@ def feature_count(dim: int) -> int:
 
 
 def weights(dim: int) -> Array:
-    """Return √2 for features with j < k, 1 with j = k: so weighted, features have `kernel` as inner product."""
+    """Return the factor (ψ,) of each feature, √2 if j < k, 1 if j = k, with which `kernel` is their inner product."""
     j, k = np.triu_indices(dim)
     return np.repeat(np.where(j < k, np.sqrt(2), 1.0), dim)
 
 
 def features(X: Array, query: int = -1) -> Array:
-    """Return H(X) (n, ψ): S_jk q_l at index (pair j <= k, l), of tokens X (n, k, d)."""
+    """Return H(X) (n, ψ) of tokens X (n, k, d): S_jk q_l at index (pair j <= k, l), S = XᵀX, q the row `query` of X."""
     x = np.asarray(X, dtype=np.float64)
     j, k = np.triu_indices(x.shape[2])
     return np.asarray((x.transpose(0, 2, 1) @ x)[:, j, k, None] * x[:, query, None, :]).reshape(len(x), -1)
 
 
 def attention(V: Array, Q: Array, X: Array, query: int = -1) -> Array:
-    """Return Σ_h V_h S Q_h q, (n, outputs): V (H, outputs, d), Q (H, d, d), tokens X (n, k, d)."""
+    """Return Σ_h V_h S Q_h q, (n, outputs), S = XᵀX, q row `query` of X (n, k, d); V (H, outputs, d), Q (H, d, d)."""
     x = np.asarray(X, dtype=np.float64)
     scores = x @ Q[:, None] @ x[:, query, :, None]
     return np.asarray((V[:, None] @ (x.transpose(0, 2, 1) @ scores)).sum(axis=0)[..., 0])
 
 
 def parameters(V: Array, Q: Array) -> Array:
-    """Return p (outputs, ψ), attention(V, Q, X) = features(X) @ p.T: two layers are one function iff p agrees."""
+    """Return p (outputs, ψ) with attention(V, Q, X) = features(X) @ p.T: two layers are one function iff p agrees."""
     W = np.einsum("haj,hkl->ajkl", V, Q)
     j, k = np.triu_indices(V.shape[2])
     both = W[:, j, k] + W[:, k, j]
@@ -59,7 +59,7 @@ def parameters(V: Array, Q: Array) -> Array:
 
 
 def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
-    """Return <x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of weighted `features` of X, query q, and Z, p."""
+    """Return <x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of weighted `features`, X with query q, Z p."""
     gram = np.empty((len(X), len(Z)))
     dim, pairs = X.shape[2], X.shape[1] * Z.shape[1]
     if dim < pairs:
@@ -91,7 +91,7 @@ class Certificate:
 
 
 def certificate(H: Array) -> Certificate:
-    """Return the certificate of features H (n, ψ); their rank is that of column-equilibrated ones."""
+    """Return the certificate of features H (n, ψ); their rank is determined after scaling all columns to length 1."""
     size = np.linalg.norm(H, axis=0)
     spectrum = np.linalg.svd(H / np.where(size > 0, size, 1.0), compute_uv=False)
     rank = int(np.sum(spectrum > RANK * spectrum.max(initial=0.0)))
@@ -102,7 +102,7 @@ def certificate(H: Array) -> Certificate:
 
 
 def of_features(H: Array, Y: Array) -> tuple[Array, Array]:
-    """Return an orthonormal basis (f, r) of the row space of features H (n, f), and the least-norm solution on it."""
+    """Return an orthonormal basis (f, r) of the row space of H (n, f), and the least-norm p (f, ·) of H p ≈ Y."""
     from scipy.linalg import qr, solve_triangular
 
     # Pivoted QR finds the rank as SVD does, several times faster: H = upperᵀ basisᵀ, its rows in the pivots' order.
@@ -115,7 +115,10 @@ def of_features(H: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def of_kernel(K: Array, Y: Array) -> tuple[Array, Array]:
-    """Return the same for a kernel K = HHᵀ: rows k of kernel values have coordinates k @ basis, basis (n, r)."""
+    """Return what `of_features` does for kernel values: basis (n, r) and solution (n, ·), from K = HHᵀ (n, n).
+
+    The values k (n,) of an input have the coordinates k @ basis and the outputs k @ solution.
+    """
     lam, U = np.linalg.eigh(K)
     keep = lam > SPAN_RANK * lam.max(initial=0.0)
     lam, U = lam[keep], U[:, keep]
@@ -126,9 +129,9 @@ def of_kernel(K: Array, Y: Array) -> tuple[Array, Array]:
 class Component:
     """A part of the regression that shares no feature with the rest.
 
-    Queries that have no coordinate in common have orthogonal features. `asks` are the query coordinates of this
-    part, `holds` the coordinates that its keys ever use, `support` its training tokens if it is solved by kernel;
-    `basis` and `solution` are as of `of_features`, or of `of_kernel`.
+    Queries that have no coordinate in common have orthogonal features. `asks` are the query coordinates of this part,
+    `holds` the coordinates that its keys ever use, `support` its training tokens if it is solved by kernel; `basis` and
+    `solution` are those of `of_features`, or of `of_kernel`.
     """
 
     asks: Indices
@@ -142,10 +145,10 @@ class Component:
 class LinearAttention(RidgeLearner):
     """Least squares over all linear attention layers at once: random layers, from 1,000 examples.
 
-    `query` says which token asks, or 'all': then the first token makes one part of the features, the mean over the
-    others a second.
-    `alpha` 0 is the least-norm solution and gives the certificates; otherwise ridge. There is no intercept: a layer is
-    odd. After a fit `rank_` is the rank of the features of the training examples.
+    `query` is the index of the query token, or 'all': then features have two parts, one with the first token as query,
+    and the mean of those with each other token as query. `alpha` 0 is the least-norm solution and gives the
+    certificates; otherwise ridge. There is no intercept: a layer is odd. After a fit `rank_` is the rank of the
+    features of the training examples.
     """
 
     centred = False
@@ -154,7 +157,7 @@ class LinearAttention(RidgeLearner):
     alpha: float | tuple[float, ...] = 0.0
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return about what a fit of Y (n, k, d) costs: kernel and factors, or, exactly, two pivoted factorisations."""
+        """Return roughly the multiply-adds of a fit of Y (n, k, d): a kernel and its factors, or two pivoted QR."""
         groups = len(self._groups(tokens))
         size, rows = groups * feature_count(dim), examples * tokens
         if self.alpha != 0 or size > 4 * rows:
@@ -168,7 +171,7 @@ class LinearAttention(RidgeLearner):
         return None
 
     def _groups(self, tokens: int) -> list[list[int]]:
-        """Return the tokens that ask: features are averaged in a group and joined across groups."""
+        """Return groups of query tokens: features are averaged in a group, and those of several groups concatenated."""
         if self.query == "all":
             return [[0], list(range(1, tokens))][:tokens]
         if not (isinstance(self.query, int) and -tokens <= self.query < tokens):
@@ -217,7 +220,7 @@ class LinearAttention(RidgeLearner):
             yield Component(asks, holds, None if by_features else inside, *span)
 
     def orthogonal_parts(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
-        """Yield rows and query coordinates of every part: connected components of who uses which coordinate."""
+        """Yield row indices and query coordinates of every part; queries of two parts share no nonzero coordinate."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
@@ -232,7 +235,7 @@ class LinearAttention(RidgeLearner):
             yield np.flatnonzero(label[:n] == part), np.flatnonzero(label[n:] == part)
 
     def _features(self, X: Array, asks: Indices, holds: Indices) -> Array:
-        """Return √2-weighted features of every group of tokens that ask, restricted to some coordinates."""
+        """Return weighted features (n, ·) of each group of query tokens; of one, at coordinates `asks`, `holds`."""
         x = np.asarray(X, dtype=np.float64)
         if self.query != "all":
             # The order decides how sums round, and so the rows of the study
@@ -246,7 +249,10 @@ class LinearAttention(RidgeLearner):
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 
     def _touched(self, rows: Array) -> Iterator[tuple[Indices, Component, Array]]:
-        """Yield, part by part, the rows whose query has a coordinate of it, and their coordinates there."""
+        """Yield for every part the rows (indices) whose query has a coordinate of it, the part, and their values there.
+
+        The values are features, or kernel values with the part's training tokens.
+        """
         for part in self.components_:
             if len(part.asks) == rows.shape[2]:
                 touched = np.arange(len(rows))
@@ -269,7 +275,7 @@ class LinearAttention(RidgeLearner):
         return out
 
     def residual(self, X: ArrayLike) -> Array:
-        """Return the share of |H(X)|² outside the span of the training features, (n,): of its rows the largest.
+        """Return the share of |H(X)|² outside the span of the training features, (n,); of several rows the largest.
 
         Raises `InputError` unless alpha is 0.
         """
@@ -294,12 +300,12 @@ class LinearAttention(RidgeLearner):
         return total
 
     def certify(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Say where all least-squares solutions agree, (n,): features of X lie in the span of those seen."""
+        """Return where all least-squares solutions agree, (n,): features of X lie in the span of those fitted."""
         return self.residual(X) < INSIDE
 
     @property
     def p_(self) -> Array:
-        """Return the function as `parameters`, (outputs, ψ); for one query, alpha 0."""
+        """Return the learned p (outputs, ψ) of `parameters`. Raises `InputError` unless for one query and alpha 0."""
         if self.query == "all" or self.alpha != 0:
             raise InputError("parameters p are those of one query token and alpha=0")
         d = self.n_features_in_

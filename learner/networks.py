@@ -18,11 +18,11 @@ Floats = NDArray[np.float32]
 class MLP(Streamed):
     """A hidden layer of ReLU units on all signs, online by Adam: hidden parities, from 65,000 examples.
 
-    It fits all outputs at once by the squared error.
-    The network is scikit-learn's `MLPRegressor`, shown every example once, in the order given, `batch` a step, in
-    float32. It sees raw tokens and nothing else; products and the gate are for it to find. The first 1024 examples
-    set the scale of the labels, as with the attention student. `rate` is frozen after hidden parities of two: of
-    1e-3, 3e-3, 1e-2 and 3e-2 the one that solved d = 32; at d = 8 and 16 the larger ones are faster.
+    It fits all outputs at once by the squared error. The network is scikit-learn's `MLPRegressor`, shown every example
+    once, in the order given, `batch` a step, in float32. It sees raw tokens, and has to find products of tokens and the
+    role of coordinate 0 itself. The first 1024 examples set the scale of the labels, as with the attention student.
+    `rate` is frozen after hidden parities of two: of 1e-3, 3e-3, 1e-2 and 3e-2 the one that solved d = 32; at d = 8 and
+    16 the larger ones are faster.
     """
 
     ranges = (("width", 1), ("batch", 1), ("rate", "(0, inf)"))
@@ -37,7 +37,7 @@ class MLP(Streamed):
         return self
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over this many examples: forward and backward."""
+        """Return the number of multiply-adds of a pass over this many examples: forward and backward."""
         return 3.0 * examples * self.width * 2 * tokens * dim
 
     def _begin(self) -> None:
@@ -68,12 +68,13 @@ class MLP(Streamed):
 class OnlineMLP(Regressor):
     """A hidden layer of ReLU units on products of tokens, online by SGD: structured families, from 1,000 examples.
 
-    For the structured families (k = 2 tokens). The network is given the most generous public representation: of
-    the examples with z_0 != 0 the products v_j = x1_j x2_j, j >= 1, in which a parity label is a single
-    character, and as target which of the two label values was seen. So a large need is not due to attention.
+    For the structured families (k = 2 tokens). The network is given the most generous public representation: of the
+    examples whose tokens differ in coordinate 0 the products v_j = x1_j x2_j, j >= 1, in which a parity label is a
+    single character, and as target which of the two label values was seen. If it needs many examples, attention is not
+    why.
 
-    Parameters: hidden units, examples an update, step size, and the seed of the initial weights (an integer >= 0).
-    Examples short of a batch wait for the next call.
+    `width` hidden units, `batch` examples an update, step size `rate`; `random_state` (an integer >= 0) seeds the
+    initial weights. Examples short of a batch wait for the next call.
     """
 
     ranges = (("width", 1), ("batch", 1), ("rate", "(0, inf)"))
@@ -99,7 +100,7 @@ class OnlineMLP(Regressor):
         return self.partial_fit(X, Y)
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Make one pass over tokens and outputs, both (n, 2, d).
+        """Make one pass over tokens and outputs, both (n, 2, d); return self.
 
         Raises `InputError` on another number of tokens, shapes that differ, tokens other than ±1, NaN and infinity.
         """
@@ -126,7 +127,7 @@ class OnlineMLP(Regressor):
         return self
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over this many examples, half of which move the weights."""
+        """Return the number of multiply-adds of a pass over this many examples, half of which move the weights."""
         return examples / 2 * 3.0 * (dim + 1) * self.width
 
     def _step(self, v: Floats, y: Floats) -> None:
@@ -139,7 +140,7 @@ class OnlineMLP(Regressor):
         self.hidden_ += v.T @ back
 
     def _predict(self, x: NDArray[Any]) -> Array:
-        """Return one of the two label values seen where z_0 != 0, else the gate value, in column 0."""
+        """Return (n, 2, d), in column 0 x_a[0] times one of two label values if z_0 != 0, else the gate value."""
         open_rows, v = _products(x)
         value = np.full(len(x), self.gate_)
         margin = np.maximum(v @ self.hidden_, 0) @ self.out_ + self.shift_

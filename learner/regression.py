@@ -30,13 +30,13 @@ AT_ONCE = {"heads": 64, "neurons": 1024}  # whose features are made together
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeLearner(Regressor):
-    """Linear regression with penalty `alpha` · tr(G)/rows; subclasses say what the features are.
+    """Linear regression with penalty `alpha` · tr(G)/rows, G the Gram matrix; subclasses say what the features are.
 
-    X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of
-    the output is learned with one set of parameters, row a from the tokens with a swapped into the query's place,
-    for a layer treats its rows alike. A tuple `alpha` is chosen among for every output, on a tenth of the examples;
-    another tenth judges (`report_`, of the fit that saw neither), then all examples are fitted. Solves in whichever
-    is smaller, features or examples; a job beyond 5 GB is refused with its predicted size (`InputError`).
+    X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of the
+    output is learned with one set of parameters, row a from the tokens with a swapped into the query's place, for a
+    layer treats its rows alike. Of several `alpha` the best is chosen for each output on a tenth of the examples;
+    another tenth judges (`report_`, of the fit that saw neither), then all examples are fitted. Solves in whichever is
+    smaller, features or examples; a job beyond 5 GB is refused with its predicted size (`InputError`).
     """
 
     centred = True  # fit an intercept
@@ -45,10 +45,10 @@ class RidgeLearner(Regressor):
 
     @abstractmethod
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
-        """Draw what stays frozen; return the number of features, None for a kernel."""
+        """Draw the random features, if there are any; return the number of features, None if only a kernel is used."""
 
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
-        """Yield the features of X as (rows, ·), some at a time; not called for a kernel."""
+        """Yield the features of X in blocks of columns (rows, ·); not called where only a kernel is used."""
         raise NotImplementedError  # and so not abstract: a kernel has `gram` in its place
 
     def gram(self, X: Array, Z: Array) -> Array:
@@ -80,7 +80,7 @@ class RidgeLearner(Regressor):
         return self
 
     def _solving(self, size: int) -> float:
-        """Return the multiply-adds of Cholesky factors of matrices (size, size), two for every alpha."""
+        """Return the multiply-adds of all Cholesky factorisations of matrices (size, size), two for every alpha."""
         return 2 * np.size(self.alpha) * size**3 / 6
 
     def _fit(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> Array:
@@ -140,11 +140,11 @@ class RidgeLearner(Regressor):
         return out
 
     def _asking(self, tokens: int) -> int:
-        """Return the place of the token that asks, where only one does: the query."""
+        """Return the index of the query token, where there is only one."""
         return 0
 
     def _rows(self, x: Array) -> Array:
-        """Return what an output is read at: x, or for Y (n, k, d) x with every token in the query's place."""
+        """Return the input of each output: x, or for Y (n, k, d) k copies, each token once in the query's place."""
         if len(self._shape) < 2:
             return x
         place = self._asking(x.shape[1])
@@ -155,7 +155,7 @@ class RidgeLearner(Regressor):
 
 
 def held_rows(rows: int, group: int) -> int:
-    """Return how many of the rows, `group` of them an example, are held out: a tenth of the examples."""
+    """Return the number of rows to hold out: those of a tenth of the examples, of `group` rows each."""
     return max(1, min(rows // group // 10, MOST_HELD)) * group
 
 
@@ -174,7 +174,7 @@ def solve(gram: Array, right: Array, ridge: float) -> Array:
 
 
 def refuse_beyond(least_gb: float, what: str) -> None:
-    """Raise `InputError` with the predicted size of a job that is larger than `MEMORY_GB`."""
+    """Raise `InputError`, which names the job `what` and its size, if `least_gb` is more than `MEMORY_GB`."""
     if least_gb > MEMORY_GB:
         raise InputError(
             f"{what} needs about {least_gb:.1f} GB, and may take {MEMORY_GB:g}: give fewer examples"
@@ -188,7 +188,7 @@ def row_blocks(rows: int, width: int) -> Iterator[slice]:
 
 
 def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
-    """Return X (n, k, d) and Y, (n,), (n, p) or of the shape of X. Raises `InputError` for others."""
+    """Return X (n, k, d) and Y, (n,), (n, p) or of the shape of X. Raises `InputError` for others, and if n < 10."""
     x, y = tokens(X), np.asarray(Y, dtype=np.float64)
     if y.ndim not in (1, 2, 3) or len(y) != len(x) or (y.ndim == 3 and y.shape != x.shape):
         raise InputError(
@@ -204,8 +204,8 @@ def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
 class LowDegree(RidgeLearner):
     """Ridge regression on monomials of the k·d signs, of degree up to `degree`: random layers, from 1,000 examples.
 
-    Their inner products are a function of the Hamming distance of two inputs, so that none of them is made. Y (n, k, d)
-    is learned entry by entry. The rest is `RidgeLearner`'s; tokens must be ±1.
+    Their inner products depend only on the Hamming distance of two inputs, so no monomial is computed. Y (n, k, d) is
+    learned entry by entry. The rest is `RidgeLearner`'s; tokens must be ±1.
     """
 
     centred = False  # the constant is a monomial
@@ -214,7 +214,7 @@ class LowDegree(RidgeLearner):
     degree: int = 3
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return about what the kernel costs: all distances, and the factors."""
+        """Return roughly the number of multiply-adds of a fit: all Hamming distances, and the Cholesky factors."""
         return float(examples) ** 2 * tokens * dim + self._solving(examples)
 
     def _rows(self, x: Array) -> Array:
@@ -235,7 +235,7 @@ class LowDegree(RidgeLearner):
 
 
 def krawtchouk_sums(bits: int, degree: int) -> Array:
-    """Return Σ of x_T z_T over all sets |T| <= degree, by the Hamming distance 0..bits of x and z: Σ_j K_j."""
+    """Return Σ x_T z_T over all sets |T| <= degree (x_T: product over T), by Hamming distance 0..bits of x and z."""
     of_sizes = zip(*(krawtchouk(bits, size) for size in range(degree + 1)), strict=True)
     return np.array([float(sum(values)) for values in of_sizes])
 
@@ -255,8 +255,8 @@ class RandomFeatureAttention(_RandomFeatures):
     """Attention with frozen random queries and a relu in place of the softmax: random layers, from 1,000 examples.
 
     It is Σ_m mean_i relu(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ> with `n_heads` random W_m and trained v_m. The mean of W_m is
-    `bias`·I. The constant 1 is appended to tokens: without it even functions of the keys alone cannot be represented.
-    The first token asks, and its `keys` are `all` tokens or the `others`. The rest is `RidgeLearner`'s.
+    `bias`·I. The constant 1 is appended to tokens: without it no even function of the keys alone can be represented.
+    The first token is the query, and its `keys` are `all` tokens or the `others`. The rest is `RidgeLearner`'s.
     """
 
     ranges = (("n_heads", 1),)
@@ -266,7 +266,7 @@ class RandomFeatureAttention(_RandomFeatures):
     keys: str = "all"
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return about what a fit of Y (n, k, d) costs: features, their inner products, the factors."""
+        """Return roughly the multiply-adds of a fit of Y (n, k, d): features, inner products, Cholesky factors."""
         rows, wide = float(examples * tokens), dim + 1
         size = self.n_heads * wide
         features = rows * self.n_heads * (wide**2 + 2 * tokens * wide)

@@ -13,9 +13,9 @@ FIRST = 1024  # examples that set the scale of the labels before the first step
 
 
 class Streamed(Regressor):
-    """Takes steps by batches, after the first 1024 examples have fixed `_scale`, which labels are multiplied by.
+    """Takes steps by batches, after the first 1024 examples have fixed `_scale`, the factor on labels.
 
-    With it the outputs of a token have variance 1 in all.
+    With it the variances of the d outputs of a token sum to 1.
 
     `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
     give the same weights in whatever pieces they come.
@@ -24,7 +24,7 @@ class Streamed(Regressor):
     batch: int
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Learn from examples X and Y, both (n, k, d), in the order given; raises `InputError` on others."""
+        """Learn from X and Y (n, k, d) in the order given; return self. Raises `InputError` on other shapes or NaN."""
         x = tokens(X)
         y = outputs(Y, x)
         if not hasattr(self, "_shape"):
@@ -39,7 +39,7 @@ class Streamed(Regressor):
         return self
 
     def _one_pass(self, X: ArrayLike, Y: ArrayLike) -> None:
-        """Start anew and learn from all examples, the last ones in a batch of their own."""
+        """Start anew and learn from all examples once; the last ones, short of a batch, make one of their own."""
         if hasattr(self, "_shape"):
             del self._shape
         self.partial_fit(X, Y)
@@ -47,7 +47,7 @@ class Streamed(Regressor):
         self._take(len(self._x))
 
     def _take(self, batch: int) -> None:
-        """Train on as many whole batches as wait."""
+        """Train on the waiting examples, as far as they fill batches of `batch`."""
         count = len(self._x) // batch * batch if batch else 0
         if not count:
             return
@@ -70,4 +70,4 @@ class Streamed(Regressor):
 
     @abstractmethod
     def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:
-        """Make an update a batch of examples x and y, (n, k, d)."""
+        """Make one update for each `batch` of examples x and y (n, k, d)."""

@@ -21,7 +21,7 @@ class Student(Streamed, Learner):
 
     It is trained in float32.
     It starts from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and takes a
-    step a batch. The first 1024 examples scale the labels, so that the outputs of a token have variance 1 in all.
+    step a batch. The first 1024 examples scale the labels, so that the variances of a token's outputs sum to 1.
 
     `heads` M, its width; `rate`, tuned once on hidden parities of two and frozen; `batch` examples a step; `l1`: after
     each step every entry of Θ goes towards 0 by rate · l1, and no further (soft threshold), which helps where Θ is
@@ -40,7 +40,7 @@ class Student(Streamed, Learner):
     l1: float = 0.0
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass over this many examples."""
+        """Return the number of multiply-adds of a pass over this many examples."""
         an_example = 4.0 * self.heads * dim**2 if tokens == 2 else gradient_work(self.heads, tokens, dim)
         return examples * an_example
 
@@ -95,7 +95,7 @@ def gradients(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def of_pairs(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the same on two tokens, for a third of the products.
+    """Return what `gradients` does, for two tokens (k = 2) and with a third of the multiplications.
 
     With z = (x_1 - x_2)/2 and s = (x_1 + x_2)/2 a head sends s W_i + tanh(x_a Θ_i z) z W_i to row a: both rows share
     Θ_i z and z W_i.

@@ -23,7 +23,7 @@ REUSE = 0.7  # gain of a step after which its matrix serves again
 
 
 def attend(X: Array, theta: Array) -> tuple[Array, Array]:
-    """Patterns P (n, m, k, k) and attended tokens Z = [P₁X … PₘX] as (n·k, m·d), of X (n, k, d) and Θ (m, d, d)."""
+    """Return patterns P (n, m, k, k) and attended tokens Z = [P₁X … PₘX] (n·k, m·d), of X (n, k, d) and Θ (m, d, d)."""
     n, k, d = X.shape
     m = len(theta)
     # One product for all heads and rows; the tiny ones that remain are per example.
@@ -34,7 +34,7 @@ def attend(X: Array, theta: Array) -> tuple[Array, Array]:
 
 
 def pull_back(X: Array, P: Array, w: Array, R: Array) -> Array:
-    """Σ over rows of (∂F/∂Θ)ᵀ R, shape (m, d, d), for R (n·k, d): the gradient of ½|F|² along R."""
+    """Return Σ over rows of (∂F/∂Θ)ᵀ R, (m, d, d): the gradient of <F, R>, F the outputs, R (n·k, d) fixed."""
     n, k, d = X.shape
     m = len(w)
     dZ = (R @ w.transpose(2, 0, 1).reshape(d, m * d)).reshape(n, k, m, d).transpose(0, 2, 1, 3)
@@ -46,7 +46,7 @@ def pull_back(X: Array, P: Array, w: Array, R: Array) -> Array:
 
 
 def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
-    """Least squares Y ≈ Z W: W (m·d, d), the residual Y − Z W, and the lower Cholesky factor of ZᵀZ."""
+    """Return the least-squares W (m·d, d) of Y ≈ Z W, the residual Y − Z W, and the lower Cholesky factor of ZᵀZ."""
     from scipy.linalg import cho_solve
 
     gram = Z.T @ Z
@@ -65,11 +65,11 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
 
 
 def anchored(X: Array, Z: Array) -> Array:
-    """On two tokens, Z with the mean token beside it: the features of a spare head whose Θ stays at 0.
+    """Return Z, on two tokens with the mean token beside it: the features of an extra head whose Θ stays at 0.
 
-    There a head (Θ, W) equals (−Θ, −W) plus a uniform head 2W. Without the spare head every choice of m signs is
-    its own basin, and all but one are local minima; with it they are all solutions (`settle_signs`). On more
-    tokens there is no such symmetry, and a spare head only hinders.
+    There a head (Θ, W) equals (−Θ, −W) plus a uniform head 2W. Without the extra head every choice of m signs has a
+    basin of its own, and all but one end in local minima; with it they are all solutions (`settle_signs`). On more
+    tokens there is no such symmetry, and an extra head only hinders.
     """
     if X.shape[1] != 2:
         return Z
@@ -80,10 +80,10 @@ def anchored(X: Array, Z: Array) -> Array:
 def descend(
     X: Array, Y: Array, theta: Array, *, until: float = 1e-3, iterations: int = 400
 ) -> tuple[Array, float, int]:
-    """L-BFGS on the projected, anchored objective: (Θ, relative training residual, evaluations).
+    """Return Θ, relative training residual and number of evaluations of L-BFGS on the `anchored` residual.
 
-    Far from a solution this costs a fiftieth of a Levenberg–Marquardt step; it stops at `until`, where `fit`
-    converges in two or three factorisations.
+    Far from a solution this costs a fiftieth of a Levenberg–Marquardt step; it stops at a residual of `until`, where
+    `fit` converges in two or three factorisations, or after `iterations` steps.
     """
     from scipy.optimize import minimize
 
@@ -108,10 +108,10 @@ def descend(
 
 
 def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
-    """Turn an anchored solution into one without the anchor, by flipping the heads that it stands in for.
+    """Return Θ with the signs of some heads flipped, so that the layer needs no extra head (`anchored`).
 
-    The anchor's W is −2 times the sum of the W of the heads with the wrong sign (see `anchored`). Where these W are
-    dependent, least squares do not show which; then every choice of signs is compared, of few heads.
+    The extra head's W is −2 times the sum of the W of the heads with the wrong sign. Where these W are linearly
+    dependent, least squares do not show which; then, for up to ten heads, every choice of signs is compared.
     """
     if X.shape[1] != 2:
         return theta
@@ -126,10 +126,10 @@ def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
 
 
 def fit(X: Array, Y: Array, theta: Array, *, iterations: int = 100) -> "tuple[Point, list[float]]":
-    """Levenberg–Marquardt on all m·d² entries of Θ from `theta`; X and Y are (n, k, d). Its end, and all residuals.
+    """Return the end of Levenberg–Marquardt on all entries of Θ, from `theta`, and all relative residuals.
 
-    Stops at a relative training residual below `CONVERGED`, when a step gains less than the fraction `GIVE_UP` (a local
-    minimum, or rounding), or after `iterations` steps.
+    X and Y are (n, k, d). It stops at a relative training residual below `CONVERGED`, when a step gains less than the
+    fraction `GIVE_UP` (a local minimum, or rounding), or after `iterations` steps.
     """
     target = Y.reshape(-1, X.shape[2])
 
@@ -147,7 +147,7 @@ def fit(X: Array, Y: Array, theta: Array, *, iterations: int = 100) -> "tuple[Po
 
 @dataclass(frozen=True)
 class Point:
-    """The projected problem at one Θ: patterns, attended tokens, W, residual R and the Cholesky factor of ZᵀZ."""
+    """The least-squares fit of W at one Θ: patterns, attended tokens, W, residual R and Cholesky factor of ZᵀZ."""
 
     theta: Array
     P: Array
@@ -159,7 +159,7 @@ class Point:
 
 
 def evaluate(X: Array, target: Array, theta: Array) -> Point:
-    """Return the projected problem of labels `target` (n·k, d) at Θ (m, d, d)."""
+    """Return the least-squares fit of W to labels `target` (n·k, d) at Θ (m, d, d)."""
     P, Z = attend(X, theta)
     W, R, L = project(Z, target)
     relative = float(np.linalg.norm(R)) / (float(np.linalg.norm(target)) or 1.0)
@@ -176,12 +176,13 @@ def levenberg_marquardt(
     tries: int = 11,
     slope: Callable[[Point], Array] | None = None,
 ) -> tuple[Point, list[float]]:
-    """Damped steps from `here`, λ falling by 5 after each and rising by 4 until one lowers the residual.
+    """Return the last point of Levenberg–Marquardt from `here`, and the residuals of all points.
 
-    `system` gives the normal matrix, of which the lower triangle is read, and the `slope`. Ends below `tolerance`, when
-    a step gains less than the fraction `give_up`, when none of `tries` gains, or after `iterations` steps. After a gain
-    above `REUSE` the factor is still good, if there is a `slope`: using it again costs an evaluation, not an assembly.
-    Returns the last point and the residuals of all.
+    The damping λ falls by the factor 5 after each step, and rises by 4 until a step lowers the residual. `evaluate`
+    gives the point at a Θ, `system` the normal matrix, of which the lower triangle is read, and its right-hand side,
+    and `slope` that side alone. Ends below `tolerance`, when a step gains less than the fraction `give_up`, when none
+    of `tries` gains, or after `iterations` steps. After a gain above `REUSE` the Cholesky factor is used again, if
+    there is a `slope`: this costs an evaluation, not an assembly.
     """
     from scipy.linalg import cho_solve
 
@@ -221,7 +222,7 @@ def levenberg_marquardt(
 
 
 def damped(A: Array, diagonal: Array, lam: float) -> tuple[Factor, float]:
-    """Cholesky factor of A + λ diag A, with λ raised until it exists."""
+    """Return the Cholesky factor of A + λ diag A, and λ, raised until the factor exists; A is changed in place."""
     from scipy.linalg import cho_factor
 
     floor = 1e-12 * diagonal.max()
@@ -235,7 +236,7 @@ def damped(A: Array, diagonal: Array, lam: float) -> tuple[Factor, float]:
 
 @lru_cache(maxsize=8)
 def pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Upper-triangle indices of a d × d matrix, and the map (d, d) -> position among them."""
+    """Return rows and columns of the upper triangle of a d × d matrix, and each position (d, d) among them."""
     j, h = np.triu_indices(d)
     position = np.empty((d, d), dtype=np.intp)
     position[j, h] = position[h, j] = np.arange(len(j))
@@ -243,7 +244,7 @@ def pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 
 
 def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
-    """Kaufman's JᵀJ − CᵀG⁻¹C over (head, row of Θ, column of Θ), with JᵀJ and C of `blocks` and G = ZᵀZ = L Lᵀ."""
+    """Return Kaufman's JᵀJ − CᵀG⁻¹C (m·d², m·d²) over the entries of Θ: JᵀJ and C of `blocks`, G = ZᵀZ = L Lᵀ."""
     from scipy.linalg import solve_triangular
     from scipy.linalg.blas import dsyrk
 
@@ -255,10 +256,10 @@ def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
 
 
 def blocks(X: Array, P: Array, Z: Array, w: Array) -> tuple[Array, Array]:
-    """JᵀJ (m, d, d, m, d, d) of the outputs by Θ, and C (m·d, d·m·d²), their products with the derivative by W.
+    """Return JᵀJ (m, d, d, m, d, d) of the outputs by Θ, and C (m·d, d·m·d²), their products with the derivative by W.
 
-    The derivative by Θ_i is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of the tokens under pattern row
-    (i, a). C has a row for each attended feature, and a column for each output and entry of Θ.
+    The derivative by Θ_i is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of the tokens under pattern row (i,
+    a). C has a row for each attended feature, and a column for each output and entry of Θ.
     """
     n, k, d = X.shape
     m = len(w)
