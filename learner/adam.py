@@ -42,9 +42,8 @@ def update(
 ) -> Any:
     """Take one step of Adam in `parameter`, in place, by `gradient` times `share`.
 
-    All arrays are flat, of one type, float32 or float64, and one size. `mean` and `square`, changed in place too, are
-    the running means of gradients and of their squares, 0 at first; `unseen` holds the weights beta1^t and beta2^t that
-    these zeros have in step t.
+    All arrays are flat, of one float type and one size. `mean` and `square`, changed too, are the running means of
+    gradients and of their squares, 0 at first; `unseen` holds the weights beta1^t and beta2^t of these zeros in step t.
     """
     number = parameter.dtype.type
     root = np.sqrt(1 - unseen[1])

@@ -42,8 +42,8 @@ def examples_wanted(heads: int, tokens: int, dim: int) -> int:
 def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) -> Attempt:
     """Return the layer found from Θ: L-BFGS, removal of needless heads, choice of signs, Levenberg–Marquardt.
 
-    Beyond `heads` heads a removal is always tried; from there on, only where the other heads plainly fit as well. Each
-    search takes at most `iterations` steps on X and Y (n, k, d).
+    Beyond `heads` heads a removal is always tried; from there on, only where the others plainly fit as well. Each
+    search takes at most `iterations` steps.
     """
     theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
     descent = residual

@@ -50,16 +50,14 @@ class FitReport:
     """A fit, judged on examples that the search did not see.
 
     `status` is `solved` (relative error at most 1e-6), `certified` (what the provable learner promises, and no more),
-    `wrong`, `refused` (an assumption does not hold: `reason` says which; there is no layer) or `budget` (iterations ran
-    out). `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number that the learner needed, where it
-    can tell.
+    `wrong`, `refused` (an assumption fails, see `reason`; there is no layer) or `budget` (iterations ran out).
+    `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number needed, where the learner can tell.
 
     Of the provable learner: `certified_error` is the relative error after phases 1 to 6b, on examples that no phase
-    saw, and `certified` says that it is at most .1 (learner 1.13 says what this promises). `polished_error` and
+    saw, and `certified` says that it is at most .1 (what this promises: learner 1.13). `polished_error` and
     `random_start_error` are those of the local search that follows, from that layer and from a random one. `refused_by`
-    is the phase that refused, and `condition` the condition that fails: name, value, needs (at least or at most),
-    threshold. `certified_radius` bounds the relative distance of the only layer nearby that can fit the examples
-    (learner 1.14).
+    is the phase that refused, and `condition` what fails: name, value, needs (at least or at most), threshold.
+    `certified_radius` bounds the relative distance of the only layer nearby that can fit the examples (learner 1.14).
     """
 
     status: str

@@ -18,11 +18,11 @@ Signs = NDArray[np.int8]
 class ChainStudent:
     """Learns a parity that labels show block by block: one attention student a block, and the product of their signs.
 
-    Labels Y (n, 2, d) show the parities of growing sets S_1, …, S_L, L = `labels`: S_1, …, S_(L-1) in columns 1, …, L -
-    1 and the task S_L in column 0. Where the tokens differ in coordinate 0, each label is read as a sign y_i; student i
-    (a `Student` of `heads` heads) learns x_a[0] y_i y_(i-1), the parity of S_i without S_(i-1), from the same examples
-    as the others. `rate`, `batch` and `l1` are those of `Student`. The task is predicted as the product of all signs.
-    With one label it is a `Student` of the parity's sign. Raises `InputError` if a label does not vary.
+    Labels Y (n, 2, d) show the parities of growing sets S_1, …, S_L, L = `labels`: S_1, …, S_(L-1) in columns
+    1, …, L - 1 and the task S_L in column 0. Where the tokens differ in coordinate 0, each label is read as a sign y_i;
+    student i (a `Student` of `heads` heads) learns x_a[0] y_i y_(i-1), the parity of S_i without S_(i-1), from the same
+    examples as the others. `rate`, `batch` and `l1` are those of `Student`. The task is predicted as the product of all
+    signs. With one label it is a `Student` of the parity's sign. Raises `InputError` if a label does not vary.
     """
 
     labels: int = 1

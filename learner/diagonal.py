@@ -26,11 +26,10 @@ SATURATED = 20.0  # tanh of it is 1 in 64 bits
 class Diagonal(Learner):
     """Heads with Θ_i = diag(θ_i) and W_i = c_i E_00, online by Adam: hidden parities, from 2,000 examples.
 
-    It is trained in float32 on informative rows, where z_0 != 0: the tokens differ in coordinate 0.
-
-    There the layer's output is x_a[0] f(u) in column 0, f(u) = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j = 1 iff the two
-    tokens differ in coordinate j (theory 1.1): a two-layer network on bits, with d multiply-adds per example and head.
-    The learner knows this form of the layer, but not the hidden set, thresholds, sharpness or coefficients.
+    It is trained in float32 on informative rows, where z_0 != 0: the tokens differ in coordinate 0 (E_00: 1 in its
+    corner, else 0). There the layer's output is x_a[0] f(u) in column 0, f(u) = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j
+    = 1 iff they differ in coordinate j (theory 1.1): a two-layer network on bits, with d multiply-adds per example and
+    head. The learner knows this form, but not the hidden set, thresholds, sharpness or coefficients.
 
     It starts from θ_ij ~ N(0, r²/d), thresholds θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), and c ~ N(0, q²/(d M)). Steps of Adam
     are taken in t_ij = -θ_ij/2 and b_i = θ_i0 + Σ_j θ_ij/2, the weights of the same network on signs
@@ -99,8 +98,7 @@ class Diagonal(Learner):
     def partial_fit(self, X: ArrayLike | InformativeExamples, Y: ArrayLike) -> Self:
         """Learn, in order, from X of ±1 and Y, both (n, 2, d), or from `InformativeExamples` X and labels Y (r,).
 
-        Returns self. Raises `InputError` on others, and on labels that are no function of the bits in which tokens
-        differ.
+        Returns self. Raises `InputError` on others, and on labels that are no function of where the two tokens differ.
         """
         if isinstance(X, InformativeExamples):
             read = replace(X, Y=np.asarray(Y, dtype=np.float64))
@@ -122,8 +120,7 @@ class Diagonal(Learner):
         """Yield f on all 2^n sign vectors v, n = dim - 1, before each step down the gradient of the expected loss.
 
         `correlations` maps tables of functions h, (q, 2^n), to E[y h(v)], (q,), y the label, as exactly as an oracle
-        tells it. Raises `InputError` if an option is set that has a meaning for examples only: batch, pool, clip or
-        noise.
+        tells it. Raises `InputError` if batch, pool, clip or noise is set: these have a meaning for examples only.
         """
         self.check_options()
         for name in OF_EXAMPLES:
@@ -144,8 +141,8 @@ class Diagonal(Learner):
     def layer(self) -> MultiHeadAttention:
         """Return what was learned as a layer: M heads, and two for the labels' offset A and value C where z_0 = 0.
 
-        These two are saturated, Θ = ±20 E_00, with W = a E_00 (E_00 is 1 in its corner, else 0). Such a head adds ±a
-        x_a[0] where z_0 != 0 and a x_a[0] elsewhere, so a_1 - a_2 = A and a_1 + a_2 + Σ c_i = C.
+        These two are saturated, Θ = ±20 E_00, with W = a E_00 (E_00 is 1 in its corner, else 0). Such a head adds
+        ±a x_a[0] where z_0 != 0 and a x_a[0] elsewhere, so a_1 - a_2 = A and a_1 + a_2 + Σ c_i = C.
         """
         weights, d = self.weights_.astype(np.float64), self.n_features_in_
         c = weights[d] / (self._scale or 1.0)

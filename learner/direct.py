@@ -26,11 +26,10 @@ HOPELESS = 0.7  # residual of every one of four descents, if no layer explains e
 class Direct(Learner):
     """Variable projection from random starts: random layers, from a hundred examples.
 
-    Anchored L-BFGS, then Levenberg–Marquardt (`learner.varpro`).
-
-    The first start has `heads` heads, later ones `spare` more, which are removed again as far as the labels allow;
-    `report_.heads` says how many were needed. A start sees 8·heads·dim examples, or more where one Θ needs more
-    (`counting_floor`), and twice as many after a start that fitted its examples but not the others.
+    A start is anchored L-BFGS, then Levenberg–Marquardt (`learner.varpro`). The first has `heads` heads, later ones
+    `spare` more, which are removed again as far as the labels allow; `report_.heads` says how many were needed. A start
+    sees 8·heads·dim examples, or more where one Θ needs more (`counting_floor`), and twice as many after a start that
+    fitted its examples but not the others.
     """
 
     ranges = (("heads", 1), ("spare", 0), ("starts", 1), ("iterations", 0))

@@ -61,8 +61,8 @@ def shortened(pulls: Any, active: Any, c: Any, dim: int, bound: Any) -> Any:
 def backward(signs: Any, y: Any, moved: Any, clip: float, active: Any, pulls: Any, gradient: Any) -> Any:
     """Write the gradient of Σ (f - y)²/2 over rows, by the weights on signs `moved` (d + 1, M), to `gradient`.
 
-    Rows are signs (n, d) with labels y (n,); `clip` bounds the norm of a row's gradient, unless it is 0. `active` (n,
-    M) and `pulls` (n,) are room for intermediate values.
+    Rows are signs (n, d) with labels y (n,); `clip` bounds the norm of a row's gradient, unless it is 0. `active`
+    (n, M) and `pulls` (n,) are room for intermediate values.
     """
     c = moved[-1]
     np.dot(signs, moved[:-1], active)

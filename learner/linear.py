@@ -115,10 +115,7 @@ def of_features(H: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def of_kernel(K: Array, Y: Array) -> tuple[Array, Array]:
-    """Return what `of_features` does for kernel values: basis (n, r) and solution (n, ·), from K = HHᵀ (n, n).
-
-    The values k (n,) of an input have the coordinates k @ basis and the outputs k @ solution.
-    """
+    """Return basis (n, r) and solution (n, ·) from K = HHᵀ: kernel values k (n,) give k @ basis and k @ solution."""
     lam, U = np.linalg.eigh(K)
     keep = lam > SPAN_RANK * lam.max(initial=0.0)
     lam, U = lam[keep], U[:, keep]
@@ -249,10 +246,7 @@ class LinearAttention(RidgeLearner):
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 
     def _touched(self, rows: Array) -> Iterator[tuple[Indices, Component, Array]]:
-        """Yield for every part the rows (indices) whose query has a coordinate of it, the part, and their values there.
-
-        The values are features, or kernel values with the part's training tokens.
-        """
+        """Yield for every part the rows whose query has a coordinate of it, the part, and features or kernel values."""
         for part in self.components_:
             if len(part.asks) == rows.shape[2]:
                 touched = np.arange(len(rows))

@@ -70,8 +70,7 @@ class OnlineMLP(Regressor):
 
     For the structured families (k = 2 tokens). The network is given the most generous public representation: of the
     examples whose tokens differ in coordinate 0 the products v_j = x1_j x2_j, j >= 1, in which a parity label is a
-    single character, and as target which of the two label values was seen. If it needs many examples, attention is not
-    why.
+    single character, and as target which of two label values was seen. So attention is not to blame for a large need.
 
     `width` hidden units, `batch` examples an update, step size `rate`; `random_state` (an integer >= 0) seeds the
     initial weights. Examples short of a batch wait for the next call.

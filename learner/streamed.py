@@ -15,10 +15,8 @@ FIRST = 1024  # examples that set the scale of the labels before the first step
 class Streamed(Regressor):
     """Takes steps by batches, after the first 1024 examples have fixed `_scale`, the factor on labels.
 
-    With it the variances of the d outputs of a token sum to 1.
-
-    `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
-    give the same weights in whatever pieces they come.
+    With it the variances of the d outputs of a token sum to 1. `partial_fit` goes on from where it was, and examples
+    short of a batch wait for the next call, so the same examples give the same weights in whatever pieces they come.
     """
 
     batch: int

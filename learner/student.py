@@ -19,9 +19,8 @@ EXPLAINED = 0.9  # share of the labels' variance that counts as solved
 class Student(Streamed, Learner):
     """A multi-head attention layer, online by Adam: random layers from 25,000 examples, hidden parities from 75,000.
 
-    It is trained in float32.
-    It starts from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and takes a
-    step a batch. The first 1024 examples scale the labels, so that the variances of a token's outputs sum to 1.
+    It is trained in float32 from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and
+    takes a step a batch. The first 1024 examples scale the labels, so that the variances of a token's outputs sum to 1.
 
     `heads` M, its width; `rate`, tuned once on hidden parities of two and frozen; `batch` examples a step; `l1`: after
     each step every entry of Θ goes towards 0 by rate · l1, and no further (soft threshold), which helps where Θ is

@@ -178,11 +178,10 @@ def levenberg_marquardt(
 ) -> tuple[Point, list[float]]:
     """Return the last point of Levenberg–Marquardt from `here`, and the residuals of all points.
 
-    The damping λ falls by the factor 5 after each step, and rises by 4 until a step lowers the residual. `evaluate`
-    gives the point at a Θ, `system` the normal matrix, of which the lower triangle is read, and its right-hand side,
-    and `slope` that side alone. Ends below `tolerance`, when a step gains less than the fraction `give_up`, when none
-    of `tries` gains, or after `iterations` steps. After a gain above `REUSE` the Cholesky factor is used again, if
-    there is a `slope`: this costs an evaluation, not an assembly.
+    The damping λ falls by 5 after each step, and rises by 4 until a step lowers the residual. `evaluate` gives the
+    point at a Θ, `system` the normal matrix (lower triangle) and right-hand side, `slope` that side alone. Ends below
+    `tolerance`, when a step gains less than the fraction `give_up`, when none of `tries` gains, or after `iterations`
+    steps. With a `slope`, the Cholesky factor is used again after a gain above `REUSE`, which saves an assembly.
     """
     from scipy.linalg import cho_solve
 
@@ -258,8 +257,8 @@ def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
 def blocks(X: Array, P: Array, Z: Array, w: Array) -> tuple[Array, Array]:
     """Return JᵀJ (m, d, d, m, d, d) of the outputs by Θ, and C (m·d, d·m·d²), their products with the derivative by W.
 
-    The derivative by Θ_i is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of the tokens under pattern row (i,
-    a). C has a row for each attended feature, and a column for each output and entry of Θ.
+    The derivative by Θ_i is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of the tokens under pattern row
+    (i, a). C has a row for each attended feature, and a column for each output and entry of Θ.
     """
     n, k, d = X.shape
     m = len(w)

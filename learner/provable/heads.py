@@ -29,8 +29,8 @@ MOST_FEATURES = 64  # a step solves for the d² entries of one Θ at once
 class Readings:
     """Attention patterns estimated by least squares: `weights` (n, k, m, k−1), without that of the last token.
 
-    `roots` (n, m, k−1, k−1) bring the weights of a head to unit covariance, up to the size of the noise, and `kept` (n,
-    k) are the rows to use. `usable` is the share of the examples on which the heads can be told apart.
+    `roots` (n, m, k−1, k−1) bring the weights of a head to unit covariance, up to the size of the noise, and `kept`
+    (n, k) are the rows to use. `usable` is the share of the examples on which the heads can be told apart.
     """
 
     weights: Array
@@ -84,8 +84,7 @@ def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAtte
 def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float]:
     """Return the patterns (n, m, k, k) of Θ, W (m, d, d), the W (d, d) of an extra head, and the relative residual.
 
-    On two tokens the extra head attends uniformly: with it a head of either sign is a solution (learner 1.6). On more
-    its W is 0.
+    On two tokens this attends uniformly: with it a head of either sign is a solution (learner 1.6). Else its W is 0.
     """
     m, d = len(theta), X.shape[2]
     P, Z = attend(X, theta)
@@ -155,10 +154,10 @@ def slopes(X: Array, P: Array, readings: Readings) -> Array:
 
 
 def _pulls(X: Array, p: Array, readings: Readings, i: int) -> tuple[Array, Array]:
-    """Return the edges (n, k, k−1, d) of head i, and their sum (n·k, d) weighted by what its patterns p miss.
+    """Return the edges (n, k, k−1, d) of head i, and their sum (n·k, d) weighted by the gap of its patterns p.
 
-    x_a ΔΘᵢ times an edge is the first-order change of a pattern's weight; what p misses is the weight that was read
-    less its own. Both are in units of the noise of that weight.
+    x_a ΔΘᵢ times an edge is the first-order change of a pattern's weight, and the gap is the weight that was read less
+    that of p. Both are in units of the noise of that weight.
     """
     n, k, d = X.shape
     roots = readings.roots[:, i, None]

@@ -15,8 +15,7 @@ def multi_start(
 ) -> tuple[MultiHeadAttention, list[float]]:
     """Return the best layer of up to 6 random starts inside the hull, and the relative residuals of all, ascending.
 
-    The search has as many coordinates as directions times `heads`, and ends early once three starts agree with the
-    best.
+    The search is on a coordinate for each head and direction. It ends once three starts agree with the best.
     """
     problem = _Coordinates(X, Y, hull)
     q = len(hull.directions)

@@ -137,8 +137,7 @@ class _Walk:
     def carve(self, w: Array, examples: int) -> Hull | None:
         """Return phase 2's affine hull of the Θᵢ, given an estimate w of ΣWᵢ, or None.
 
-        It comes from rows that show one pattern of all heads. With too few of them, `_Refused` is raised the first
-        time; later this is only recorded, and the hulls before are kept.
+        It comes from rows that show one pattern of all heads. Too few of them raise `_Refused` if there is no hull yet.
         """
         _, k, d = self.X.shape
         count = sculpt.KEPT * sculpt.wanted(d, k)
@@ -176,10 +175,7 @@ class _Walk:
         )
 
     def span(self, hull: Hull) -> None:
-        """Record phase 5: whether the hull is to be trusted, and how many heads its spectrum shows.
-
-        Raises `_Refused` if it is not, and ΣWᵢ is so small that this may be the cause.
-        """
+        """Record whether phase 5 trusts the hull. Raises `_Refused` if not, and ΣWᵢ is small, the likely cause."""
         seen = 1 if hull.heads == 1 and self.contracts else hull.heads_seen
         odd = ""
         if self.given and seen != self.given:
@@ -292,8 +288,8 @@ class Provable(Learner):
     ) -> Iterator[Estimate]:
         """Yield what phases 1 to 4 estimate if they know labels only by `ask`, an oracle of averages (`hardness.sq`).
 
-        `size` is the root mean square of the labels, `tolerance` the error of the answers; less than `least_share` of
-        the rows are too few for a hull. Raises `InputError` unless `heads` is a number.
+        `size` is the root mean square of labels, `tolerance` the error of answers, `least_share` the least share of
+        rows for a hull. Raises `InputError` unless `heads` is a number.
         """
         whole("heads", self.heads, 1)
         drawn = queries.inputs(tokens, dim, np.random.default_rng(self.random_state))

@@ -66,9 +66,8 @@ def crude(ask: Ask, clip: float, tokens: int) -> Array:
 def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float) -> Hull | None:
     """Return the hull by averages over rows of tolerance (`certify`) below a threshold; None if these are too few.
 
-    The threshold is the one of `ETAS` with the least sum of itself and the noise of the answers, which grows as the
-    share of rows falls. Then d²(d² + 1)/2 queries ask for the normal matrix of the constraints, and d² for the
-    right-hand side.
+    The threshold is the one of `ETAS` with the least sum of itself and the noise of answers, which grows as rows get
+    fewer. Then d²(d² + 1)/2 queries ask for the normal matrix of the constraints, and d² for the right-hand side.
     """
     d = len(w)
 
