@@ -62,7 +62,8 @@ def _high(x: Any, low: Any, high: Any) -> Any:
 def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) -> Any:
     """Fill `out` with the words of Philox 4x64-10 (Salmon et al., SC 2011) of `key` (2,), counters first, first + 1, …
 
-    A counter makes four words; `out.size` is a multiple of 4. The words at last, last + period, … are cut to `mask`.
+    A counter makes four words; `out.size` is a multiple of 4. Words last, last + period, … keep only the bits of
+    `mask`.
     """
     # Where every word is cut (period 1) the mask is part of the store; else a second, strided pass cuts the few.
     size, every = out.size // 4, mask if period == 1 else ~ZERO
@@ -104,9 +105,9 @@ def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) ->
 
 @compiled
 def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
-    """Fill out (n,) with levels of packed pairs (n, 2, W): Σ_j w_j u_j, or z_0 Σ_j w_j z_j if `dot` (theory 1.1).
+    """Fill out (n,) with Σ_j w_j u_j of packed token pairs (n, 2, W), or z_0 Σ_j w_j z_j if `dot` (theory 1.1).
 
-    The weights are w_j = Σ_p values_p (bit j of planes_p), planes (P, W).
+    u_j is 1 where the tokens differ, z_j half their difference. w_j = Σ_p values_p (bit j of planes_p), planes (P, W).
     """
     plus, minus = np.empty(BATCH, np.uint64), np.empty(BATCH, np.uint64)
     for start in range(0, out.size, BATCH):
@@ -139,7 +140,7 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
 
 @compiled
 def gate(words: Any, value: Any, closed: Any, out: Any) -> Any:
-    """Fill out (n, 2): x_a[0] value (n,) of packed pairs (n, 2, W) where z_0 != 0, and x_a[0] `closed` elsewhere."""
+    """Fill out (n, 2) with x_a[0] of packed pairs (n, 2, W), times value (n,) where z_0 != 0, else times `closed`."""
     for i in range(value.size):
         first, second, here = words[i, 0, 0] & ONE, words[i, 1, 0] & ONE, value[i]
         # Products with signs, not branches: half of these would be guessed wrong.
@@ -150,7 +151,7 @@ def gate(words: Any, value: Any, closed: Any, out: Any) -> Any:
 
 @compiled
 def signs(octets: Any, out: Any) -> Any:
-    """Fill out (n,) uint64 with eight bytes for each of octets (n,) uint8: byte j is -1 where bit j is set, else 1."""
+    """Fill out (n,) uint64 with eight int8 for each of octets (n,) uint8: byte j is -1 where bit j is set, else 1."""
     for i in range(out.size):
         # Byte j of `kept` is 2^j or 0; adding 127 carries it into the top bit of its byte, and no further.
         kept = U(octets[i]) * H01 & DIAGONAL
@@ -160,10 +161,10 @@ def signs(octets: Any, out: Any) -> Any:
 
 @compiled
 def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
-    """Copy those of the pairs `words` (n, 2, W) whose gates differ, their bits u and positions; return how many.
+    """Copy those pairs of `words` (n, 2, W) whose gates are open (the tokens differ in bit 0); return how many.
 
-    `pairs` (n, 2, W), `bits` (n, W) and `positions` (n,) are filled from the front. Every pair is written, and the next
-    one over it if its gates are equal: a branch that is as often taken as not would cost more.
+    `pairs` (n, 2, W), the tokens' xor `bits` (n, W) and `positions` (n,) are filled from the front. Every pair is
+    written, and the next one over it if its gate is closed: a branch that is as often taken as not would cost more.
     """
     count = 0
     for i in range(len(words)):
@@ -178,7 +179,7 @@ def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
 
 @compiled
 def enumerate_masks(first: Any, out: Any) -> Any:
-    """Fill `out` uint64 (count,) with consecutive colex sets from `first`; after the last one of 64 bits they wrap."""
+    """Fill `out` uint64 (count,) with the sets from `first` on in colex order, then 0 after the last one of 64 bits."""
     mask = first
     for i in range(out.size):
         out[i] = mask

@@ -22,7 +22,8 @@ SINE = np.sin(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
 def block_keys(
     v: Vectors, block: int, level: int, keys: NDArray[np.uint64], minus: NDArray[np.bool_]
 ) -> None:
-    """Fill keys (N,): a bijective mix of the last `block` coordinates, beyond level 0 up to their sign, `minus`."""
+    """Fill keys (N,) with a mix, one to one, of each row's last `block` coordinates. Beyond level 0 a row and its
+    negative have one key; `minus` (N,) says which was negated."""
     low, width = np.int64(1 << level >> 1), np.uint64(level + 1)
     for i in range(len(v)):
         negative = False
@@ -56,7 +57,7 @@ def combine(
 ) -> int:
     """Make differences v - s v' of rows that share a key, each row with at most `cap` before it; return how many.
 
-    `out` (count, left) holds the coordinates that are left of them.
+    s is -1 where `minus` differs; `order` sorts rows by key. `out` (count, left) holds their first coordinates.
     """
     made, start = 0, 0
     for i in range(order.size):
@@ -97,7 +98,7 @@ def fold(
     g: int,
     table: NDArray[np.complex64],
 ) -> None:
-    """Add to table (g^k,) e^{i(phase - v·θ)} at the cell v mod g of the k `columns`."""
+    """Add e^{i(phase - v·θ)} of each row v to table (g^k,), at the cell that its k `columns` mod g give."""
     for i in range(len(v)):
         index = _turned(v[i], phases[i], theta)
         # The grid's cell: residues mod g of the columns in mixed radix, the first column the most significant.

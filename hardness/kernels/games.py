@@ -7,10 +7,10 @@ from hardness.kernels.bits import compiled
 
 @compiled
 def best_window(values: Any, length: Any, zeros: Any) -> Any:
-    """Return the closed window of `length` that holds most of `values` (sorted) and of `zeros` further values 0.
+    """Return (low end, count) of the closed interval of `length` with most of the sorted `values` and of `zeros` zeros.
 
-    Returns (low end, number inside). An optimal window can be slid up until its low end is a value, so the
-    maximum over the values (and 0) as low ends is the maximum over all windows. The first optimum is taken.
+    An optimal interval can be slid up until its low end is a value, so the maximum over the values (and 0) as low ends
+    is the maximum over all intervals. The first optimum is taken.
     """
     best, low, j = -1, values[0] if values.size else 0 * length, 0
     before = 0  # values[i:j] lie in [start, start + length]

@@ -55,7 +55,7 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
 
 @njit(cache=True)
 def _clear(words: Words, pivots: NDArray[np.int64], rank: int, start: int, table: Words, bits: int) -> None:
-    """Clear all rows but the pivot rows rank.. of the columns `pivots` (count,), from word `start` on."""
+    """Clear the columns `pivots` (count,) in all rows but the pivot rows rank.., by `table`, from word `start` on."""
     N, W = words.shape
     count, size, mask, shift = len(pivots), 1 << bits, U((1 << bits) - 1), U(bits)
     # Pivots that are neighbours, as nearly all are in a matrix of full rank, are read with two shifts.
@@ -126,10 +126,10 @@ def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end:
 
 @njit(cache=True)
 def rref_local(A: NDArray[np.int64], prime: int, modulus: int, columns: int) -> NDArray[np.int64]:
-    """Bring A into reduced row echelon form over Z/modulus, a power of `prime`, in place; return the pivots.
+    """Bring A into reduced row echelon form over Z/modulus, a power of `prime`, in place; return the pivot columns.
 
-    Pivots are units. In the local ring Z/ℓᵏ a unit pivot exists in a column whenever the rows left have full
-    rank there mod ℓ, so a system with one solution is solved as over a field.
+    Pivots are units. In the local ring Z/ℓᵏ a unit pivot exists in a column whenever the rows left have full rank there
+    mod ℓ, so a system with one solution is solved as over a field.
     """
     N, width = A.shape
     pivots = np.empty(min(N, columns), dtype=np.int64)
@@ -174,10 +174,10 @@ def _inverse(a: int, modulus: int) -> int:
 def pooled_gauss(
     pool: Words, check: Words, n: int, limit: int, tries: int, state: Words
 ) -> tuple[int, bool, Words]:
-    """Draw n + 1 rows, eliminate, test the solution on `check`, until at most `limit` rows contradict it.
+    """Solve n + 1 random rows of `pool` at a time, until at most `limit` rows of `check` contradict the solution.
 
-    Rows are packed [a | b] with b in bit n. Returns the number of tries, whether the last one passed, and its
-    solution (W,) with bit n set. A try whose rows have rank below n counts and fails (theory 4.1).
+    Rows are packed [a | b] with b in bit n. Returns the number of tries, whether the last one passed, and its solution
+    (W,) with bit n set. A try whose rows have rank below n counts and fails (theory 4.1).
     """
     M, W = pool.shape
     order = np.arange(M)

@@ -18,7 +18,7 @@ def walsh_hadamard(f: Any) -> Any:
 
 @compiled
 def _levels_from(f: Any, h: Any) -> Any:
-    """Do the levels of f from h on: numbers h apart meet, then 2h, …"""
+    """Do the steps of the transform of f that combine numbers h apart, 2h apart, and so on."""
     while 8 * h <= f.size:
         for start in range(0, f.size, 8 * h):
             # Eight runs of h neighbours: the loop over them becomes vector instructions.

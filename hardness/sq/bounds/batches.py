@@ -14,7 +14,7 @@ LARGEST_BATCH = 4095
 
 
 def independent_apart(e: int) -> Fraction:
-    """Return T_ind(e) = C(2e, e)/2^(2e+1): below it a query loses e of 2e or more independent parities (theorem A).
+    """Return T_ind(e) = C(2e, e)/2^(2e+1): below it a query surely rules out e of 2e independent parities (theorem A).
 
     >>> [str(independent_apart(e)) for e in (1, 2, 3, 4)]
     ['1/4', '3/16', '5/32', '35/256']
@@ -23,7 +23,7 @@ def independent_apart(e: int) -> Fraction:
 
 
 def independent_lost(tolerance: float | Fraction) -> int:
-    """Return E = max{e: T_ind(e) > tau}, the most a query loses of 2E or more independent parities (theorem A)."""
+    """Return E = max{e: T_ind(e) > tau}: of 2E or more independent parities a query surely rules out E (theorem A)."""
     tau = identifying(tolerance)
     if tau < Fraction(1, 100):
         # C(2e, e)/4^e = (1 - 1/(8e) + ...)/sqrt(pi e): exact but for ties closer than 1/e^2.
@@ -33,7 +33,7 @@ def independent_lost(tolerance: float | Fraction) -> int:
 
 
 def batch_size(tolerance: float) -> int:
-    """Return the largest odd K whose sign batch moves each member, C(K-1, (K-1)/2) 2^-K > tau (2.5e); at least 1.
+    """Return the largest odd K whose sign batch gives its K sets means C(K-1, (K-1)/2) 2^-K > tau (2.5e); at least 1.
 
     >>> [batch_size(t) for t in (0.25, 0.2, 0.1, 0.05, 0.03)]
     [1, 3, 15, 63, 177]
@@ -42,15 +42,15 @@ def batch_size(tolerance: float) -> int:
 
 
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
-    """Return what the window does to a sign batch of K <= rank independent sets: array (rank+1,) over K (theory 2.5e).
+    """Return by K <= rank what the oracle `window` keeps after a sign batch of K independent sets: codes (rank+1,).
 
-    The characters of independent sets are fair bits, so the batch is a majority: its mean on member i is eps_i a,
-    a = C(K-1,(K-1)/2) 2^-K, on the xor of j members 0 (j even) or at most a/(K-2) in size (odd j in 3..K-2), and 0 on
-    every other set. The xor of all K is kept out of the class. So
+    The characters of independent sets are fair bits, so the batch is a majority (theory 2.5e): its mean on member i is
+    eps_i a, a = C(K-1,(K-1)/2) 2^-K, on the xor of j members 0 (j even) or at most a/(K-2) in size (odd j in 3..K-2),
+    and 0 on every other set. The xor of all K is kept out of the class. So the codes are
 
-    1. a > tau and a + a/(K-2) <= 2 tau: the best window loses exactly the smaller sign class, (K-1)/2 members.
-    2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: the largest of the + members, the - members and the rest survives.
-    0. Otherwise the small means would have to be known; such K are not used.
+        1. a > tau and a + a/(K-2) <= 2 tau: the best answer loses exactly the members of the rarer sign, (K-1)/2.
+        2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: the largest of the + members, the - members and the rest survives.
+        0. Otherwise the small means would have to be known; such K are not used.
     """
     modes = np.zeros(rank + 1, np.int64)
     tau, a = Fraction(tolerance), Fraction(1, 2)
@@ -66,7 +66,7 @@ def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
 
 @compiled
 def best_batch(mode: Any, cap: Any, live: Any) -> Any:
-    """Return the odd K <= cap that surely loses most, and the loss: (K, loss); `mode` as of `batch_modes`."""
+    """Return (K, loss): the odd K <= cap whose batch surely rules out most of `live` sets, and how many, by `mode`."""
     size, loss = 0, 0
     for k in range(1, min(cap, live) + 1, 2):
         if mode[k] == 0:

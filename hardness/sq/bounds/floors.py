@@ -27,7 +27,7 @@ LIMIT_SIZES = (
 
 
 def decimal(tolerance: float | Fraction) -> Fraction:
-    """Return a tolerance as the fraction that its decimal says."""
+    """Return a tolerance as an exact fraction, that of the decimal it is written as: 0.1 is 1/10."""
     return tolerance if isinstance(tolerance, Fraction) else Fraction(str(float(tolerance)))
 
 
@@ -42,12 +42,12 @@ def identifying(tolerance: float | Fraction) -> Fraction:
 
 
 def strict_floor(concepts: int, tolerance: float | Fraction) -> int:
-    """Return the queries that lemma L demands: ceil((N - 1)/(ceil(1/(8 tau^2)) - 1)), tau < 1/4. Source: theory 2.7.
+    """Return lemma L's lower bound on queries: ceil((N - 1)/(ceil(1/(8 tau^2)) - 1)) for N concepts, tau < 1/4 (2.7).
 
-    Lemma L: if the best window keeps w = k - e of k concepts, the sorted means satisfy a_(j+w) - a_(j) > 2 tau. Split
-    the indices mod w into w chains; a chain of r means with gaps above 2 tau has a sum of squares about its mean of at
-    least tau^2 r (r^2 - 1)/3 >= 2 tau^2 (r - 1), strictly for r > 1. The sum over chains is at most sum a_S^2 <= 1/4 by
-    Parseval, so e < 1/(8 tau^2), strictly, and e is an integer.
+    Lemma L: if the answer that most concepts allow keeps w = k - e of k, the sorted means satisfy a_(j+w) - a_(j) > 2
+    tau. Split the indices mod w into w chains; a chain of r means with gaps above 2 tau has a sum of squares about its
+    mean of at least tau^2 r (r^2 - 1)/3 >= 2 tau^2 (r - 1), strictly for r > 1. The sum over chains is at most sum
+    a_S^2 <= 1/4 by Parseval, so e < 1/(8 tau^2), strictly, and e is an integer.
 
     >>> strict_floor(8008, 0.1), strict_floor(4845, 0.2)
     (668, 1615)
@@ -66,9 +66,9 @@ def least_distance(c: int) -> int:
 
 
 def max_separation(e: int) -> Fraction:
-    """Return an upper bound of T(e): at this tolerance no query loses e of 2e or more parities (theorem B).
+    """Return an upper bound on T(e): from this tolerance on no query surely rules out e of 2e or more parities.
 
-    T(e) is at most (2e + c^2 - eta(c))/(8ce) for every c; for e = 5 it is `FIVE`.
+    By theorem B, T(e) is at most (2e + c^2 - eta(c))/(8ce) for every c (eta: `least_distance`); for e = 5 it is `FIVE`.
     """
     near = isqrt(2 * e)
     bound = min(
@@ -78,13 +78,14 @@ def max_separation(e: int) -> Fraction:
 
 
 def most_lost(tolerance: float | Fraction) -> int:
-    """Return e* = max{e: T(e) > tau} by the upper bounds of T: no query loses more of 2e* + 2 or more parities."""
+    """Return e*, the largest e with `max_separation(e)` > tau: no query surely loses more of 2e* + 2 parities or more.
+    Raises `InputError` outside (0, 1/4)."""
     tau = identifying(tolerance)
     return last(lambda e: max_separation(e) > tau)
 
 
 def last(holds: Callable[[int], bool]) -> int:
-    """Return the largest e with holds(e), which holds at 1 and falls once."""
+    """Return the largest e for which holds(e) is true; it is true at 1 and false from some e on."""
     high = 2
     while holds(high):
         high *= 2
@@ -92,9 +93,9 @@ def last(holds: Callable[[int], bool]) -> int:
 
 
 def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
-    """Return 1/e*, the limit of V/N as n grows, N = C(n, s) and s = `size` fixed; None where that is not proved.
+    """Return the limit 1/e* of V/N as n grows; N = C(n, s) at fixed s = `size`; None where that is not proved.
 
-    The floor is theorem B's, the strategy theorem D's (theory 2.7).
+    V is the fewest queries that surely identify. Its floor is theorem B's, the strategy theorem D's (theory 2.7).
     """
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:
@@ -104,11 +105,11 @@ def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
 
 
 def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
-    """Return theorem B's floor f of V and of G, for every class of this many parities, by one recursion (theory 2.7).
+    """Return theorem B's lower bound f on the queries that surely identify one of this many parities (theory 2.7).
 
-    f(1) = 0 and f(k) = 1 + f(w), w the least size that a query may leave of k: at least k - e* (of 2e* + 2 or more),
-    and such that w round-robin chains of the k means fit into sum a_S^2 <= 1/4. Raises `InputError` from tolerance 1/4
-    on.
+    It holds for every class of parities, also against `window`. f(1) = 0 and f(k) = 1 + f(w), w the least number that a
+    query may leave of k: at least k - e* (of 2e* + 2 or more, e*: `most_lost`), and such that w chains of the k means
+    fit into sum a_S^2 <= 1/4 (`chains_fit`). Raises `InputError` from tolerance 1/4 on.
 
     >>> [exact_floor(4845, tau) for tau in (0.2, 0.16)], [exact_floor(8008, tau) for tau in (0.12, 0.1, 0.05)]
     ([4844, 1615], [1336, 891, 169])
@@ -128,7 +129,7 @@ def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
 
 
 def chains_fit(live: int, kept: int, tau: Fraction) -> bool:
-    """Say whether `kept` round-robin chains of `live` means, gaps above 2 tau, fit into a sum of squares of 1/4."""
+    """Return whether `live` means, each over 2 tau above the `kept`-th before it, can have a sum of squares of 1/4."""
     length, longer = divmod(live, kept)
     total = longer * (length + 1) * ((length + 1) ** 2 - 1) + (kept - longer) * length * (length**2 - 1)
     return total < 3 / (4 * tau**2)
@@ -141,10 +142,10 @@ def check_tolerance(tolerance: float) -> float:
 
 
 def identifiable(concepts: int, tolerance: float | Fraction) -> bool:
-    """Say whether one of this many parities can be identified: from tolerance 1/4 on only a single one is."""
+    """Return whether one of this many parities can be identified: from tolerance 1/4 on only a single one can."""
     return concepts == 1 or decimal(tolerance) < IDENTIFIABLE
 
 
 def within(means: NDArray[np.float64], reply: float, tolerance: float) -> NDArray[np.bool_]:
-    """Say which means an answer at this tolerance allows; the slack is rounding of the last bits."""
+    """Return which means an answer at this tolerance allows, up to rounding of the last bits."""
     return np.asarray(np.abs(means - reply) <= tolerance * (1 + 1e-12) + 1e-15)

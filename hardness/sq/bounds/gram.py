@@ -16,9 +16,9 @@ CHUNK = 2**22  # labels that are multiplied at once; products of this many are e
 
 @cache
 def eigenvalue(concepts: ListedConcepts) -> tuple[float, float]:
-    """Return an interval that holds lambda of a class (theory 2.8): the decomposition errs by less than its half.
+    """Return an interval that holds lambda, the largest eigenvalue of a class's Gram matrix off constants (theory 2.8).
 
-    Raises `InputError` beyond 2,048 concepts.
+    The decomposition errs by less than half the interval. Raises `InputError` beyond 2,048 concepts.
     """
     size = concepts.size
     if size > LISTED:
@@ -28,7 +28,7 @@ def eigenvalue(concepts: ListedConcepts) -> tuple[float, float]:
 
 
 def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Return the Gram matrix of the rows of a table, on the complement of the constant vector."""
+    """Return the Gram matrix of the rows of a table, averaged over inputs and projected off the constant vector."""
     size, inputs = table.shape
     gram = np.zeros((size, size))
     width = max(1, min(inputs, CHUNK // size))
@@ -41,10 +41,10 @@ def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
 
 
 def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, Any]:
-    """Return lambda's interval and the queries that any strategy needs against the window; absent if nothing is proved.
+    """Return lambda's interval (`eigenvalue`), and lower bounds on queries against `window` where they are proved.
 
     `window`: 8 tau^2 (N - 1)/lambda, for certain identification; `strict`: in integers (theory 2.8). `identifiable` is
-    False where lambda proves that no query loses any concept.
+    False where lambda proves that no query rules out any concept.
     """
     check_tolerance(tolerance)
     size, (low, top) = concepts.size, eigenvalue(concepts)

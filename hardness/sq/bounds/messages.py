@@ -15,9 +15,9 @@ MOST_BITS = 10**6  # of a message
 def examples_needed(concepts: int, rho: float, success: float = 0.9, flip: float = 0.0) -> int:
     """Return N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down: theorem M of theory 2.10, proved there.
 
-    Of each informative example the learner keeps a message from a channel chosen from earlier messages; whoever names
-    one of N equally likely sets with probability P needs this many. `rho` bounds the information of a message; labels
-    are flipped with probability `flip`. 0 for P < 1/N. Raises `InputError` for what is no probability.
+    A learner keeps of each informative example a message, from a channel chosen from earlier ones; to name one of N
+    equally likely sets with probability P = `success` it needs this many. `rho` bounds the information of a message;
+    eta = `flip` is the probability of a flipped label. 0 for P < 1/N. Raises `InputError` for what is no probability.
     """
     number("success", success, "(0, 1]")
     number("flip", flip, "[0, 1/2)")
@@ -27,8 +27,7 @@ def examples_needed(concepts: int, rho: float, success: float = 0.9, flip: float
 
 
 def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return informative examples that a learner needs which keeps `bits` bits of each, rho = 2^(bits - 1) (theory
-    2.10).
+    """Return how many informative examples a learner needs that keeps `bits` bits of each: rho = 2^(bits - 1).
 
     >>> message_examples(184_756), message_examples(184_756, flip=0.1), message_examples(184_756, bits=4)
     (86379, 134967, 10797)
@@ -38,7 +37,7 @@ def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: f
 
 
 def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return the informative examples, batch size times steps, that clipped gradients with noise need (theory 2.10).
+    """Return how many informative examples, batch size times steps, clipped gradients with noise need (theory 2.10).
 
     Gradients of single examples are clipped to norm G and averaged over a batch of B, with Gaussian noise of standard
     deviation kappa G/sqrt(B) an entry; any architecture and schedule, a number of steps fixed beforehand.
@@ -47,7 +46,7 @@ def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: flo
 
 
 def gradient_information(kappa: float) -> float:
-    """Return a bound of rho, exp(4.5/kappa^2) (1 + 4/kappa^2)/kappa^2, for clipped gradients with noise (2.10)."""
+    """Return a bound of a clipped noisy gradient's rho, exp(4.5/kappa^2) (1 + 4/kappa^2)/kappa^2 (theory 2.10)."""
     number("the noise kappa, in units of the clipping norm,", kappa, "[0.001, 1e9]")
     inverse = 1 / kappa**2
     return exp(4.5 * inverse) * (1 + 4 * inverse) * inverse if inverse < 100 else inf

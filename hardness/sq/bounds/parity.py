@@ -38,10 +38,10 @@ SOURCES = {
 
 
 def window_bound(concepts: int, tolerance: float, flip: float = 0.0) -> float:
-    """Return queries that any strategy needs against the best window: 8 tau^2 (N - 1). Proved in theory 2.5.
+    """Return the lower bound 8 tau^2 (N - 1) on queries against the oracle `window`, for N parities (theory 2.5).
 
-    Any query phi(X, F(X)) in [-1, 1]. Labels flipped with probability `flip` are as a tolerance 1/(1 - 2 flip) times as
-    large (theory 1.2b). In integers: `floors.strict_floor`. Half of it holds against the null adversary (2.5(b)).
+    For any query phi(X, F(X)) in [-1, 1]. Labels flipped with probability `flip` act as a tolerance 1/(1 - 2 flip)
+    times as large (1.2b). In integers: `floors.strict_floor`. Half of it holds against the oracle `null` (2.5(b)).
 
     >>> round(window_bound(1001, 0.1), 1)
     80.0
@@ -69,9 +69,9 @@ def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
 
 
 def parity_sda(concepts: int, average: float) -> int:
-    """Return SDA(g) of the parity family: ceil((N-1)/floor(1/(2g))) - 1 for g < 1/2 (theory 2.4; 0: no bound).
+    """Return the parities' statistical dimension SDA(g), g = `average`: ceil((N-1)/floor(1/(2g))) - 1 for g < 1/2.
 
-    Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017.
+    0: no bound (theory 2.4). Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017.
     """
     if average >= 0.5:
         return 0
@@ -139,7 +139,7 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 
 def entropy_floor(concepts: int, tolerance: float) -> float:
-    """Return log2 N over the bits of an answer: what even an exact oracle that rounds to multiples of 2 tau needs."""
+    """Return log2 N over an answer's bits: what even an exact oracle that rounds to multiples of 2 tau takes."""
     return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)
 
 

@@ -51,9 +51,7 @@ def _enumerable(concepts: RoundingConcepts) -> bool:
 
 @cache
 def alike(concepts: RoundingConcepts) -> int:
-    """Return the most secrets that give the same labels to every public vector, in classes small enough for a game;
-    else 1.
-    """
+    """Return the largest number of secrets with equal labels at every public vector; 1 where it is not counted."""
     if (concepts.q == concepts.p and concepts.heads is None) or not _enumerable(concepts):
         return 1
     rows = np.ascontiguousarray(concepts.label_table)
@@ -63,16 +61,16 @@ def alike(concepts: RoundingConcepts) -> int:
 
 @cache
 def error_masses(concepts: RoundingConcepts) -> NDArray[np.float64]:
-    """Return P(the label of M heads is not the ideal one), (q^n,), for every secret of a small class by rank."""
+    """Return, for every secret by rank (q^n,), the probability that M heads give another label than ideal rounding."""
     ideal = replace(concepts, heads=None).label_table
     return np.asarray((concepts.label_table != ideal) @ concepts.public()[1])
 
 
 def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64]:
-    """Return the law of -log2 |phi(v)|, v uniform in Z_q^n, `bins` to a bit, rounded down: |phi| is bounded above.
+    """Return the probabilities of -log2 |phi(v)|, `bins` to a bit, for v uniform in Z_q^n.
 
-    phi(v) is prod |cos(pi v_j/q)|, squared for dot (theory 2.1). By additions: a transform's rounding noise would fake
-    large dimensions.
+    phi(v) is prod |cos(pi v_j/q)|, squared for dot (theory 2.1). Logarithms are rounded down, so that |phi| is bounded
+    above. The sums are by additions, as a transform's rounding noise would fake large dimensions.
     """
     power = 1 if gadget == "diag" else 2
     # Beyond three times the typical size (and 64 bits) only "small" matters; the last bin says so from above.
@@ -93,7 +91,8 @@ def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64
 
 
 def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | None:
-    """Return log2 of the largest Q for which the top 1/Q of all |phi| average less than that; None if all do not."""
+    """Return log2 of the largest Q such that the top 1/Q of all |phi| average less than `average`; None if even all do
+    not. `law` holds the probabilities of -log2 |phi|, `bins` to a bit (`spectrum`)."""
     before, sizes = np.concatenate(([0.0], np.cumsum(law)[:-1])), 2.0 ** (-np.arange(len(law)) / bins)
 
     def top_mean(fraction: float) -> float:
@@ -109,7 +108,7 @@ def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | Non
 
 
 def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) -> float | None:
-    """Return log2 SDA(g) of the true p-level labels, from the cosine spectrum (theory 2.4).
+    """Return log2 SDA(g), g = `average`, of the true p-level labels, from the cosine spectrum (theory 2.4).
 
     None for composite q, where the argument fails, and where it says nothing.
     """
@@ -125,7 +124,7 @@ def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) 
 def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float | str | None]:
     """Return every bound that applies at STAT(tolerance), by name; `sda` is absent where it does not apply.
 
-    With `heads` the labels are ideal but for a mass `error_mass`, eps, on a share `share`, pi_1, of the secrets; the
+    With `heads` the labels are ideal but for a mass eps = `error_mass`, on a share pi_1 = `share` of the secrets; the
     bounds have tau - eps and pi_1 (theory 2.6). Where no such pair is proved all four are None, and `reason` says why.
 
     >>> {name: round(bound) for name, bound in rounding_bounds(RoundingConcepts(24, 97, 2), 0.1).items()}
@@ -146,27 +145,25 @@ def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, f
 
 
 def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
-    """Return the window and null bounds, for ideal labels or those of M heads; empty where truncation leaves none."""
+    """Return the bounds against `window` and `null`, for ideal labels or those of M heads; empty where none is left."""
     window = 2 ** log2_window_bound(concepts, tolerance)
     return {"window": window, "null": window / 2} if window > 0 else {}
 
 
 def right_labels(concepts: RoundingConcepts) -> tuple[float, float] | None:
-    """Return (pi_1, eps), a share of the secrets and the error mass of their labels at most, or None if none is proved.
-
-    The pair is the best one at tolerance 1/2, and depends on public parameters alone.
-    """
+    """Return (pi_1, eps): on a share pi_1 of the secrets all labels but a mass of at most eps are ideal. None if none
+    is proved. The pair is the best one at tolerance 1/2, and depends on public parameters alone."""
     share, mass = truncation(concepts, 0.5)
     return (share, mass) if mass < 0.5 and share > float(concepts.q) ** -concepts.n else None
 
 
 @cache
 def truncation(concepts: RoundingConcepts, tolerance: float) -> tuple[float, float]:
-    """Return (share of secrets, eps) with the largest 8 (tau - eps)^2 share: labels of M heads ideal but for mass eps.
+    """Return (share, eps): on a share of the secrets labels of M heads are ideal but for mass eps; (1, 0) if all are.
 
-    (1, 0) for ideal labels; exact in a small class. In others by Hoeffding: P(|t - mean| >= T) <= 2 exp(-2 T^2/W), T =
-    (M - p - 1) q/(2p), W = sum w^2 (diag; 4 W for dot), and the share with W <= B from its exact distribution, w^2
-    rounded up to a grid.
+    The pair has the largest 8 (tau - eps)^2 share. It is exact in a small class. In others it is by Hoeffding, for the
+    sum t that the heads round: P(|t - mean| >= T) <= 2 exp(-2 T^2/W), T = (M - p - 1) q/(2p), W = sum w^2 (diag; 4 W
+    for dot), and the share with W <= B (any B) from its exact distribution, w^2 rounded up to a grid.
     """
     if concepts.heads is None:
         return 1.0, 0.0
@@ -193,9 +190,9 @@ def _best(shares: NDArray[np.float64], eps: NDArray[np.float64], tolerance: floa
 
 
 def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return the law of the sum of n independent steps, by transforms.
+    """Return the probabilities of the sum of n independent steps, by transforms.
 
-    Their rounding noise, below 1e-9 in any share, is taken off at its lower end: shares stay bounds.
+    Their rounding noise, below 1e-9 in any share, is taken off at the lower end, so that shares stay bounds.
     """
     from scipy.fft import irfft, next_fast_len, rfft
 
