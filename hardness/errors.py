@@ -9,7 +9,7 @@ MOST_LISTED, LONGEST_NAME = 30, 60
 
 
 def sanitize(text: object, longest: int = TEXT_CHARACTERS) -> str:
-    """Return an untrusted text as one line: what is not printable is written as its escape, what is too long is cut.
+    """Return an untrusted text as one line of printable characters, escapes in place of others, cut if too long.
 
     >>> print(sanitize("red \\x1b[31m and \\u202e left"), sanitize("x" * 9, longest=4))
     red \\x1b[31m and \\u202e left x… (9 characters)
@@ -20,10 +20,9 @@ def sanitize(text: object, longest: int = TEXT_CHARACTERS) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with what is not printable written as its escape; line feeds stay.
+    """Return a text with escapes in place of characters that are not printable, except line feeds.
 
-    Control characters, surrogates and marks that turn the direction of writing could change what a terminal or a page
-    shows of the text around them.
+    Control characters and marks for the direction of writing could change how the text around them is shown.
 
     >>> printable("a\\x1b[2J\\nb")
     'a\\\\x1b[2J\\nb'
@@ -36,14 +35,14 @@ def printable(text: str) -> str:
 
 
 class InputError(ValueError):
-    """Bad input: one line that says what, where, what was expected and what to do.
+    """An error for bad input; its message is one line: what is wrong, where, what was expected and what to do.
 
     The command line prints it as ``error: …`` and exits with code 2; the library raises it.
     """
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """Return the error for a misspelt name, with the nearest known one, and all of them unless they are many.
+    """Return the error for a misspelt name, with the nearest known name, and all known ones if they are few.
 
     >>> str(unknown("family", "paritty", ["parity", "rounding"]))
     "unknown family 'paritty'; did you mean 'parity'? (known: parity, rounding)"
@@ -58,13 +57,13 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    """Raise `InputError` for the first of the `names` that is unknown, with the known one that is like it."""
+    """Raise `InputError` if any of `names` is not among the `known` ones, suggesting the nearest for the first."""
     if strange := sorted({*names} - {*known}):
         raise unknown(kind, strange[0], known)
 
 
 def spelled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that raises `InputError` for a misspelt keyword, with the nearest one as a suggestion.
+    """Return the function so wrapped that it raises `InputError` for an unknown keyword and suggests the nearest.
 
     >>> spelled(missing_extra)("dask", extr="cluster")
     Traceback (most recent call last):
@@ -87,12 +86,12 @@ def spelled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:
-    """Return the error for an optional dependency that is not installed."""
+    """Return the error that `purpose` needs `package`, which is not installed and belongs to the given extra."""
     return InputError(f"{purpose} needs {package}: pip install 'attention-hardness[{extra}]'")
 
 
 class TrialEnded(Exception):
-    """A trial ended before the lab could judge it: `status`, any but solved, and `reason`, one line.
+    """An exception for a trial that ended before it was judged: a `status` other than solved, and a one-line `reason`.
 
     `detail` is what the solver says of its own work.
     """
@@ -103,6 +102,6 @@ class TrialEnded(Exception):
 
 
 def one_line(error: BaseException) -> str:
-    """Return the first line of what an exception says, with its kind unless it is an `InputError`."""
+    """Return the first line of an exception's message, after the name of its class unless it is an `InputError`."""
     kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
     return f"{kind}{error}".partition("\n")[0][:1000]

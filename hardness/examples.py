@@ -46,7 +46,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class LeanExamples:
-    """Labelled examples whose labels fill column 0 alone: X (n, k, d) int8 of ±1 and that column, y (n, k) float64."""
+    """Labelled examples whose labels are 0 outside column 0: X (n, k, d) int8 of ±1, that column y (n, k) float64."""
 
     X: Signs
     y: NDArray[np.float64]
@@ -54,12 +54,11 @@ class LeanExamples:
 
 @dataclass(frozen=True)
 class InformativeExamples:
-    """Those among `count` examples of two tokens whose gates differ, z_0 != 0, as bits, with a label each.
+    """The r informative ones of `count` examples of two tokens, those that differ in coordinate 0, packed as bits.
 
-    `words` (r, ceil(d/64)) uint64: bit j % 64 of word j // 64 is u_j = 1 iff the tokens differ in coordinate j, bit 0
-    being the gate and 1 in every row; `positions` (r,), ascending, say which of the examples these are; `dim` is d.
-    Row a of the output is x_a[0] Y in column 0, Y (r,) float64; of every other example it is x_a[0] `gate`, a public
-    number; None if it is not known.
+    In `words` (r, ceil(d/64)) uint64, bit j % 64 of word j // 64 is 1 iff the tokens differ in coordinate j; bit 0 is 1
+    in every row. `positions` (r,), ascending, are the indices of these examples among all; `dim` is d. Row a of the
+    label is x_a[0] Y in column 0, Y (r,) float64; for every other example it is x_a[0] `gate`, None if not known.
     """
 
     words: Words
@@ -71,7 +70,7 @@ class InformativeExamples:
 
     @property
     def X(self) -> "InformativeExamples":
-        """What stands for inputs beside the labels."""
+        """The object itself, which serves as inputs beside the labels Y."""
         return self
 
     def __len__(self) -> int:
@@ -79,7 +78,7 @@ class InformativeExamples:
 
 
 def open_pairs(words: Words) -> tuple[Words, Words, NDArray[np.int64]]:
-    """Return the packed pairs (r, 2, words) whose gates differ, their bits (r, words), and where they stand (r,)."""
+    """Return the packed pairs (r, 2, words) that differ in coordinate 0, their XOR (r, words), their indices (r,)."""
     if compiled_pays(words.size):
         from hardness.kernels import bits
 
@@ -93,10 +92,10 @@ def open_pairs(words: Words) -> tuple[Words, Words, NDArray[np.int64]]:
 
 
 def informative_examples(X: Signs, Y: NDArray[np.float64]) -> InformativeExamples:
-    """Return the informative rows of examples X, Y (n, 2, d) with their labels.
+    """Return the examples of X, Y (n, 2, d) whose tokens differ in coordinate 0, packed, with their labels.
 
-    Raises `InputError` unless every label is x_a[0] times a number in column 0, the same for both rows, and 0 in other
-    columns: else it is no function of the bits u alone. Where z_0 = 0 the median of these numbers is what is kept.
+    Raises `InputError` unless every label is x_a[0] times a number in column 0, the same for both rows a, and 0 in
+    other columns. `gate` of the result is the median of that number over all other examples, None if there are none.
     """
     if X.shape[1] != 2:
         raise InputError(f"X must hold two tokens an example, got {X.shape[1]}")
@@ -119,8 +118,8 @@ def write(
 ) -> None:
     """Write examples to `path`, `.npz` (uncompressed) or `.parquet` by suffix, in the memory of one chunk.
 
-    `chunks()` starts the stream anew at each call: an `.npz` holds X and Y one after the other. `public` is the
-    JSON that stands beside the arrays. Raises `InputError` for another suffix or an unwritable path.
+    `shape` is that of X and Y. `chunks()` yields the examples from the first at each call: an `.npz` holds all of X,
+    then Y. `public` is JSON data stored with them. Raises `InputError` for another suffix or an unwritable path.
     """
     note = json.dumps(public, sort_keys=True)
     if path.suffix not in (".npz", ".parquet"):
@@ -142,7 +141,7 @@ def write(
 
 
 def _write_parquet(path: Path, chunks: Iterator[Examples], note: str) -> None:
-    """Write columns X and Y: an example is `tokens` lists of `dim` numbers."""
+    """Write columns X and Y, each example as `tokens` lists of `dim` numbers, and `note` (JSON) as metadata."""
     pa, pq = _pyarrow()
     with ExitStack() as stack:
         writer = None
@@ -171,7 +170,7 @@ def _pyarrow() -> tuple[Any, Any]:
 def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     """Return examples and their `public` parameters from a file of `write`. Raises `InputError` on any other file.
 
-    Schema first, then shapes, then values; sizes are held against the file before anything is allocated.
+    Schema, shapes and values are checked in this order, and sizes against the file's before memory is allocated.
     """
     try:
         X, Y, note = (_read_parquet if path.suffix == ".parquet" else _read_npz)(regular(path))
@@ -199,10 +198,10 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
 
 
 def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> list[NDArray[Any]]:
-    """Return the arrays that `kinds` names, with their types ("<U" of any length) and numbers of axes, of an archive.
+    """Return the arrays of an .npz archive named in `kinds`, which maps names to (start of the dtype, number of axes).
 
     Nothing is unpickled, and no array is larger than the file. Raises `ValueError`, or whatever numpy raises, for a
-    file that holds anything else under these names.
+    compressed file, and for other arrays under these names.
     """
     with np.load(path, allow_pickle=False) as archive:
         if any(member.compress_type for member in archive.zip.infolist()):
@@ -220,7 +219,7 @@ def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
 
 
 def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
-    """Read fixed-size lists, as written here, or lists of any sizes, as files of 0.3 and before have."""
+    """Return X, Y and the JSON text of a parquet file, of fixed-size lists or, up to version 0.3, of any lists."""
     _, pq = _pyarrow()
     with pq.ParquetFile(path) as file:
         held, stated = file.metadata, file.schema_arrow.metadata or {}

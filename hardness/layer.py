@@ -17,9 +17,9 @@ STEP, STEPS, NUMBERS = 64, 4, 1 << 15
 
 
 def softmax(scores: NDArray[Any], axis: int = -1) -> NDArray[Any]:
-    """Replace `scores` by their softmax along an axis, and return them.
+    """Return the softmax of floats along an axis, computed in place: `scores` is overwritten.
 
-    The largest score is taken off first, so that nothing overflows.
+    The largest score is subtracted first, so that nothing overflows.
 
     >>> softmax(np.array([[1000.0, 1000.0], [0.0, -np.inf]])).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
@@ -80,7 +80,7 @@ class MultiHeadAttention:
     # Parameters near the largest float give infinities, which callers see in the outputs.
     @np.errstate(over="ignore", invalid="ignore")
     def __call__(self, X: ArrayLike) -> Array:
-        """Return F(X), shape (n, k, d), of tokens (n, k, d). Calls from several threads run side by side."""
+        """Return the output F(X) (n, k, d) on tokens X (n, k, d). Several threads may call it at once."""
         x = self._tokens(X)
         m, k, d = self.heads, *x.shape[1:]
         total = self.w.sum(axis=0)
@@ -101,12 +101,11 @@ class MultiHeadAttention:
         return self.theta.transpose(2, 0, 1).reshape(d, m * d), self.w.transpose(1, 0, 2).reshape(d, m * d)
 
     def _portions(self, x: NDArray[Any]) -> Iterator[tuple[slice, Array, Array, Array, Array]]:
-        """Yield, for some examples at a time: which they are, tokens (·, k, d), the differences of tokens to token
-        k - 1 as (· (k - 1), d), room for their products (· (k - 1), m d), and patterns as (·, k, m, k).
+        """Yield, for s examples at a time: their slice of x, tokens (s, k, d), differences of tokens to token k - 1 as
+        (s (k - 1), d), a buffer for their products (s (k - 1), m d), and attention patterns (s, k, m, k).
 
-        Entry [e, b, i, a] of patterns is the weight of token b in row a. All portions have the same size, the last one
-        with other examples at its end. Products of one shape, whose rows are whole blocks of BLAS, give an example the
-        same bits whatever stands beside it.
+        Entry [e, b, i, a] of patterns is head i's weight of token b in row a. All portions have the same size s, the
+        last one padded: products of one shape, in whole blocks of BLAS, give an example the same bits in any portion.
         """
         m, (n, k, d) = self.heads, x.shape
         size = STEP * max(1, min(STEPS, NUMBERS // (max(k - 1, 1) * m * d) // STEP))

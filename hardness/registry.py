@@ -27,18 +27,18 @@ _PROVIDED: dict[str, str] = {}  # pickles, in hex, of what other processes canno
 
 
 def provide(pickles: Mapping[str, str]) -> None:
-    """Make classes and functions known by name that travel as pickles, in hex, between processes of one run."""
+    """Let `get` find the classes and functions that `pickles` holds: by name, a pickle in hex from this very run."""
     _PROVIDED.update(pickles)
 
 
 def pickled() -> dict[str, str]:
-    """Return what was provided, to hand on to a process that this one starts."""
+    """Return a copy of all that `provide` was given, to hand on to a process that this one starts."""
     return dict(_PROVIDED)
 
 
 @cache  # reads every installed distribution: 10 ms and more
 def points(kind: str) -> Mapping[str, EntryPoint]:
-    """Return the entry points of one of `GROUPS`, by name, in order, as they were when first asked for."""
+    """Return the entry points of a kind (a key of `GROUPS`) by name, in order, as they were at the first call."""
     ordered = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point.module)))
     return {point.name: point for point in ordered}
 
@@ -48,14 +48,14 @@ def _is_ours(module: str) -> bool:
 
 
 def names(kind: str, builtin: bool = False) -> list[str]:
-    """Return the registered names of a kind, in order; with `builtin`, those of this distribution."""
+    """Return the registered names of a kind, in order; with `builtin`, only those of this distribution."""
     return [name for name, point in points(kind).items() if not builtin or _is_ours(point.module)]
 
 
 def module_of(kind: str, name: str, also: Iterable[str] = ()) -> str:
-    """Return the module that holds what `name` stands for, without importing it.
+    """Return the name of the module that holds what `name` stands for, without importing it.
 
-    Raises `InputError` for a misspelt name; `also` are names that the caller knows.
+    Raises `InputError` for an unknown name; its message lists the names in `also` too.
     """
     known = points(kind)
     if name not in known and ":" not in name:
@@ -64,19 +64,19 @@ def module_of(kind: str, name: str, also: Iterable[str] = ()) -> str:
 
 
 def is_builtin(kind: str, name: str) -> bool:
-    """Say whether `name` stands for what this distribution holds. Nothing is imported.
+    """Say whether `name` stands for code of this distribution, without importing it.
 
-    A word of a study's own, such as "phases 1 to 6", is registered nowhere and runs none of a user's code.
+    True also for a name that is registered nowhere, such as "phases 1 to 6": it is a study's label and runs no code.
     """
     unregistered = ":" not in name and name not in points(kind)
     return unregistered or (name not in _PROVIDED and _is_ours(module_of(kind, name)))
 
 
 def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
-    """Return what is registered as `name`, or stands behind ``package.module:Name``.
+    """Return the object that is registered as `name`, or is named as ``package.module:Name``.
 
-    The working directory is searched too. Raises `InputError` for a misspelt name (`also` are names that the caller
-    knows), and for a module that cannot be imported, whatever it raises, or does not hold the name.
+    Modules are also looked for in the working directory. Raises `InputError` for an unknown name (its message lists the
+    names in `also` too), and for a module that cannot be imported or does not hold the name.
     """
     module, known = module_of(kind, name, also), points(kind)
     try:
@@ -96,7 +96,7 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
 
 
 def loaded(kind: str) -> Iterator[tuple[str, Any]]:
-    """Yield every registered name with what it stands for, or with the `InputError` that loading it raised."""
+    """Yield every registered name of a kind with its object, or with the `InputError` that loading it raised."""
     for name in names(kind):
         try:
             yield name, get(kind, name)

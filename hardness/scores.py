@@ -21,7 +21,7 @@ HIGH = ("explained", "sign_accuracy", "correlation")  # scores of which more is 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A score (`scores`) and the bound that it has to meet.
+    """A score by name (see `scores`) and the threshold that it must reach, from below or above as its kind requires.
 
     >>> OPEN.name, OPEN.met({"open_error": 0.08}), OPEN.met({"open_error": None})
     ('open_error <= 0.1', True, False)
@@ -32,11 +32,11 @@ class Criterion:
 
     @property
     def name(self) -> str:
-        """As rows state it."""
+        """The criterion in words, such as "explained >= 0.9", as result rows state it."""
         return f"{self.score} {'>=' if self.score in HIGH else '<='} {self.threshold:g}"
 
     def met(self, scores: Mapping[str, float | None]) -> bool:
-        """Whether the scores meet it; a score that there is not, meets nothing."""
+        """Say whether the scores meet the criterion; a score that is missing or None does not."""
         value = scores.get(self.score)
         sign = 1 if self.score in HIGH else -1
         return value is not None and sign * value >= sign * self.threshold
@@ -51,9 +51,10 @@ CRITERIA = {"explained": EXPLAINED, "signs": SIGNS, "exact": EXACT}
 
 
 def label_variance(teacher: Teacher) -> float | None:
-    """Return the variance, over fair inputs with z_0 != 0, of what a row's label says; None of a layer without gadget.
+    """Return the exact variance of the labels of a gadget; None for a dense layer. It is 1 for a parity.
 
-    It is exact, and 1 for a parity. Of nested ones, which show a label a column, it is the sum.
+    It is taken over uniform inputs whose tokens differ in coordinate 0, of the label divided by the token's sign there.
+    For nested gadgets, which show one label in each of several columns, it is the sum.
 
     >>> from hardness.families.rounding import Rounding
     >>> label_variance(Instance.generate(Rounding(dim=3, modulus=3, levels=3), seed=5).teacher)
@@ -69,9 +70,9 @@ def label_variance(teacher: Teacher) -> float | None:
 
 
 def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: float) -> float | None:
-    """Return the mean over rows with z_0 != 0 of the squared error of a row, in units of the label's `variance`.
+    """Return the mean squared error of a row of Y over examples whose tokens differ in coordinate 0, over `variance`.
 
-    In these units a constant has an error of at least 1. None if no row has z_0 != 0, or a prediction is not finite.
+    In units of the labels' own variance a constant's is at least 1. None without such examples or finite predictions.
     """
     opened = informative(X)  # (n,): examples whose gate is open
     if not opened.any() or not np.isfinite(predicted).all():
@@ -80,7 +81,7 @@ def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: floa
 
 
 def exact(scores: Mapping[str, float | None]) -> bool | None:
-    """Say whether labels are reproduced: relative error at most 1e-6, or every sign right; None if not finite."""
+    """Say whether labels are reproduced: relative error at most 1e-6, or every sign right; None without scores."""
     known = scores.get("relative_error") is not None
     return EXACT.met(scores) or scores.get("sign_accuracy") == 1.0 if known else None
 
@@ -89,8 +90,8 @@ def exact(scores: Mapping[str, float | None]) -> bool | None:
 class Judged(Examples):
     """Inputs X (n, k, d) to judge on and their labels Y.
 
-    Of structured families also the `values` that the label of a row with z_0 != 0 can have, ascending, and their
-    `variance` over fair inputs; of one that states the `open_variance` of real-valued labels the latter alone.
+    For layers that are gadgets, `values` are the values that a label can have, ascending, where tokens differ in
+    coordinate 0, and `variance` is theirs on uniform inputs. A family with `open_variance` has the variance alone.
     """
 
     values: Floats | None = None
@@ -98,7 +99,7 @@ class Judged(Examples):
 
 
 def fresh(instance: Instance, count: int, seed: int, start: int = 0) -> Judged:
-    """Fair inputs with their noiseless labels: examples start..start + count - 1 of the stream of `seed`."""
+    """Return uniform inputs with noiseless labels: examples start..start + count - 1 of the stream of `seed`."""
     X, teacher = instance.examples(count, seed, start, fair=True).X, instance.teacher
     values = np.unique(teacher.values) if isinstance(teacher, Gadget) else None
     variance = instance.family.open_variance or label_variance(teacher)
@@ -108,9 +109,9 @@ def fresh(instance: Instance, count: int, seed: int, start: int = 0) -> Judged:
 def judge(
     instance: Instance, predict: Callable[[NDArray[np.int8]], Any], count: int = 2000, seed: int | None = None
 ) -> Scores:
-    """`scores` of anything that predicts, on `count` fresh inputs of the instance; `seed` draws them.
+    """Return the `scores` of a function that predicts labels, on `count` fresh inputs of the instance by `seed`.
 
-    Raises `InputError` for predictions of another shape than the labels.
+    `predict` maps X (n, k, d) to outputs of that shape. Raises `InputError` for outputs of another shape.
 
     >>> import hardness
     >>> hard = hardness.Instance.generate(hardness.Parity(dim=8, heads=2), seed=0)
@@ -127,13 +128,13 @@ def judge(
 
 
 def scores(judged: Judged, predicted: Floats) -> Scores:
-    """Scores of predictions (n, k, d) for the inputs of `judged`; all None where a prediction is not finite.
+    """Return the scores of predictions (n, k, d) on `judged`; all are None if a prediction is not finite.
 
-    `test_error`: root of the mean squared error over all outputs. `relative_error`: that in units of the error of the
-    best constant. Of structured families, on the rows with z_0 != 0: `sign_accuracy`, the share whose prediction is
-    nearest to the right value; `correlation` of predicted and true value; `open_error`, the mean squared error in units
-    in which the values have variance 1 (`open_error`). `explained` is the share of the labels' variance that is
-    explained over all rows, or over those with z_0 != 0 if it is less there: z_0 alone must not count as success.
+    `test_error` is the root of the mean squared error over all outputs, `relative_error` that in units of the best
+    constant's error. Three scores are over informative examples, whose tokens differ in coordinate 0, if `judged` has
+    what they need: `sign_accuracy`, the share of rows whose prediction is nearest to the right one of the `values`;
+    `correlation` of predicted and true value; `open_error`, the mean squared error over the labels' variance.
+    `explained` is the explained share of the labels' variance over all rows, or over informative ones if that is less.
     """
     Y, variance = judged.Y, judged.variance
     every: Scores = dict.fromkeys(SCORES)
@@ -159,7 +160,7 @@ def scores(judged: Judged, predicted: Floats) -> Scores:
 
 
 def squared_share(predicted: Floats, Y: Floats) -> float:
-    """Return the squared error of a prediction (n, …) over that of the best constant.
+    """Return the squared error of a prediction (n, …), divided by that of the best constant (the mean of Y).
 
     >>> squared_share(np.array([[1.0], [1.0]]), np.array([[0.0], [2.0]]))
     1.0
@@ -168,5 +169,5 @@ def squared_share(predicted: Floats, Y: Floats) -> float:
 
 
 def relative_error(predicted: Floats, Y: Floats) -> float:
-    """Return the root of `squared_share`: an error in units of that of the best constant."""
+    """Return the root of `squared_share`: the error in units of the best constant's error."""
     return float(squared_share(predicted, Y) ** 0.5)

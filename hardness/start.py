@@ -5,7 +5,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line on `sys.argv`, and exit with its code; with 130 after an interrupt or SIGTERM."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         from hardness.cli import run

@@ -17,7 +17,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean of `runs` runs and its 95 % interval by Student's t, infinite of fewer than `MIN_POINTS`."""
+    """A mean of `runs` runs and its 95 % interval by Student's t, infinite for fewer than `MIN_POINTS` runs."""
 
     value: float
     low: float
@@ -33,7 +33,7 @@ class Mean:
 
 
 def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
-    """Return the mean of `values` and its 95 % interval; if `logarithmic`, of their logarithms, given back.
+    """Return the mean of `values` and its 95 % interval; the geometric mean if `logarithmic`, and its interval.
 
     >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 4.0, 8.0], logarithmic=True))
     2 [-0.484, 4.48] or 4 [0.715, 22.4]
@@ -65,7 +65,7 @@ class Median:
 
     @property
     def known(self) -> bool:
-        """Whether it says anything: that a cost is at least 0 does not."""
+        """Say whether the median says anything: that a cost is at least 0 does not."""
         return not self.bound or self.value > 0
 
     def __str__(self) -> str:
@@ -75,10 +75,10 @@ class Median:
 
 
 def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:
-    """Return the median of costs; `censored` says of which it is only known that they are larger. At least one cost.
+    """Return the median of one or more costs; of a `censored` one it is only known that it is larger.
 
-    The two middle costs of an even number are averaged by their logarithms. It is exact where every censored cost lies
-    at or above the upper middle one and neither middle cost is one; else a lower bound.
+    Two middle costs are averaged by their logarithms. The median is exact if every censored cost lies at or above the
+    upper middle cost and neither middle cost is censored; else it is a lower bound.
 
     >>> print(median([3.0, 9.0, 100.0], [False, False, True]), median([3.0, 9.0, 100.0], [False, True, True]))
     9 ≥ 9
@@ -95,10 +95,10 @@ def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:
 def median_interval(
     costs: Sequence[float], censored: Sequence[bool], coverage: float = 0.95
 ) -> tuple[float, float, bool]:
-    """Return order statistics that hold the median of what the costs are drawn from, and whether the upper is open.
+    """Return (low, high, open): a confidence interval, between two of the costs, of the median of their distribution.
 
-    The probability is at least `coverage` whatever the distribution is. Too few costs, below six for .95, give the
-    smallest and the largest, which hold it with probability 1 - 2^(1 - n).
+    It holds the median with probability at least `coverage` for any distribution. Too few costs, below six for .95,
+    give the smallest and the largest: with probability 1 - 2^(1 - n). `open` says that `high` is only a lower bound.
     """
     from scipy.special import bdtr
 
@@ -112,7 +112,7 @@ def median_interval(
 
 @dataclass(frozen=True)
 class Fit:
-    """Coefficients `beta` with their covariance, the residuals' standard deviation, degrees of freedom `left`."""
+    """A regression: coefficients `beta`, their covariance, residual deviation `sigma`, degrees of freedom `left`."""
 
     beta: Floats
     covariance: Floats
@@ -120,7 +120,7 @@ class Fit:
     left: int
 
     def limits(self, place: int) -> tuple[float, float]:
-        """Return the 95 % interval of a coefficient; infinite where no degree of freedom is left."""
+        """Return the 95 % interval of the coefficient of index `place`; infinite if no degree of freedom is left."""
         from scipy.special import stdtrit
 
         if self.left < 1:
@@ -130,10 +130,9 @@ class Fit:
 
 
 def regress(X: Floats, y: Floats, above: Bools) -> Fit:
-    """Return least squares of y (n,) on X (n, p); where `above` is true, y is only known to lie above the value given.
+    """Return least squares of y (n,) on X (n, p); where `above` (n,) is true, the true value is only known to exceed y.
 
-    Such a value enters by its likelihood, the normal tail above it. Raises `InputError` where the values that are known
-    do not determine all coefficients.
+    It enters by the normal tail above y. Raises `InputError` if the known values do not determine all coefficients.
 
     >>> X = np.stack([np.ones(4), np.arange(4.0)], axis=1)
     >>> regress(X, np.array([1.0, 3.0, 5.0, 7.0]), np.zeros(4, bool)).beta.round(9).tolist()
@@ -164,7 +163,7 @@ def regress(X: Floats, y: Floats, above: Bools) -> Fit:
 
 
 def _hessian(f: Callable[[Floats], float], x: Floats, step: float = 1e-3) -> Floats:
-    """Return the second derivatives of f at x by differences."""
+    """Return the matrix (p, p) of second derivatives of f at x (p,), by central differences of `step`."""
     moves = step * np.eye(len(x))
     return np.array(
         [

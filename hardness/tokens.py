@@ -16,7 +16,7 @@ CHUNK = 1 << 16  # examples a chunk: a few tens of MB at d = 64
 
 
 def words_per_token(dim: int) -> int:
-    """64-bit words that hold one token of `dim` signs."""
+    """Return the number of 64-bit words that hold one token of `dim` signs."""
     return -(-dim // 64)
 
 
@@ -24,9 +24,9 @@ def words_per_token(dim: int) -> int:
 class TokenStream:
     """An endless stream of uniform examples: example i is a function of (seed, i) alone.
 
-    Philox is counter-based, so any stretch of the stream is made without making what precedes it. With a `bias` μ > 0
-    the products v_j = x1_j x2_j of two tokens have mean μ (to 2^-32; theory 2.9), but for the fair gate's: where the
-    tokens of the unbiased stream differ, they still do with probability 1 - μ.
+    The generator Philox is counter-based, so any part of the stream is made without what precedes it. With a `bias`
+    μ > 0 the products x1_j x2_j of two tokens have mean μ for j >= 1 (to 2^-32; theory 2.9) and 0 for j = 0: if the
+    tokens of the unbiased stream differ in j, they still do with probability 1 - μ.
     """
 
     seed: int
@@ -35,7 +35,7 @@ class TokenStream:
     bias: float = 0.0
 
     def packed(self, start: int, count: int) -> Words:
-        """Tokens of `count` examples from `start`, packed: (count, tokens, words), bit j set iff x_j = -1."""
+        """Return tokens of `count` examples from `start`, packed (count, tokens, words): bit j is set iff x_j = -1."""
         words = words_per_token(self.dim)
         mask = 2 ** (self.dim % 64 or 64) - 1
         raw = _raw(
@@ -47,7 +47,7 @@ class TokenStream:
         return raw
 
     def _kept(self, start: int, count: int, words: int) -> Words:
-        """Bits (count, words) that are 1 with probability 1 - μ, and always at the gate: by the binary digits of it."""
+        """Return bits (count, words) that are 1 with probability 1 - μ, made by the digits of that; bit 0 is 1."""
         share = round((1 - self.bias) * 2**DIGITS)
         trailing_zeros = (share & -share).bit_length() - 1 if share else DIGITS
         digits = [share >> i & 1 for i in range(trailing_zeros, DIGITS)]  # from the last one that is not 0
@@ -66,7 +66,7 @@ def uniform(key: Words, start: int, count: int) -> NDArray[np.float64]:
 
 
 def gaussian(seed: int, start: int, shape: tuple[int, int, int]) -> NDArray[np.float64]:
-    """Return examples start.. of an endless stream of normal tokens, of `shape` (n, k, d), the same in any chunks."""
+    """Return n examples from `start` of the endless stream of normal tokens of `seed`, of `shape` (n, k, d)."""
     from scipy.special import ndtri
 
     count, each = shape[0], shape[1] * shape[2]
@@ -75,7 +75,7 @@ def gaussian(seed: int, start: int, shape: tuple[int, int, int]) -> NDArray[np.f
 
 
 def _raw(key: Words, start: int, count: int, period: int = 1, mask: int = 2**64 - 1) -> Words:
-    """Words start..start + count - 1 of the stream of a key, the last of each `period` cut to `mask`."""
+    """Return words start..start + count - 1 of a Philox key's stream, the last of every `period` ANDed with `mask`."""
     if count >= 2**60:  # more than numpy can even ask for
         raise MemoryError(f"{count} random words")
     skip = start % 4  # a step of the counter yields four words
@@ -94,19 +94,19 @@ def _raw(key: Words, start: int, count: int, period: int = 1, mask: int = 2**64 
 
 
 def compiled_pays(words: int) -> bool:
-    """Whether compiled loops over `words` words save time: to load them takes as long as numpy for 2^25 words."""
+    """Say whether compiled loops over `words` words save time: loading them takes as long as numpy for 2^25 words."""
     return "numba" in sys.modules or words > 1 << 25
 
 
 @lru_cache
 def philox_key(seed: int, *path: int) -> Words:
-    """The Philox key (2,) of the descendant `path` of a seed, as numpy spawns them: the stream is numpy's own."""
+    """Return the Philox key (2,) of numpy's `SeedSequence(seed, spawn_key=path)`."""
     key: Words = np.random.Philox(np.random.SeedSequence(seed, spawn_key=path)).state["state"]["key"]
     return key
 
 
 def pack_bits(bits: ArrayLike) -> Words:
-    """Rows (…, n) of 0 and 1 as words (…, ceil(n/64)) uint64: bit j % 64 of word j // 64 is entry j.
+    """Return rows (…, n) of 0 and 1 as words (…, ceil(n/64)) uint64: bit j % 64 of word j // 64 is entry j.
 
     >>> pack_bits([[1, 0, 1]]), unpack_bits(pack_bits([1, 0, 1]), 3)
     (array([[5]], dtype=uint64), array([1, 0, 1], dtype=uint8))
@@ -118,7 +118,7 @@ def pack_bits(bits: ArrayLike) -> Words:
 
 
 def unpack_bits(words: Words, n: int) -> NDArray[np.uint8]:
-    """Return the inverse of `pack_bits`, (…, n) uint8."""
+    """Return the rows (…, n) uint8 of 0 and 1 that `pack_bits` made into words (…, ceil(n/64))."""
     data = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
     return np.unpackbits(data, axis=-1, count=n, bitorder="little")
 
@@ -144,7 +144,7 @@ def unpack(words: Words, dim: int) -> Signs:
 
 
 def pack(X: ArrayLike) -> Words:
-    """Return the inverse of `unpack`. Raises `InputError` unless every entry is ±1."""
+    """Return signs (…, dim) as packed tokens (…, words): bit set iff -1. Raises `InputError` for entries not ±1."""
     x = np.asarray(X)
     if x.ndim < 1 or not (np.abs(x) == 1).all():
         raise InputError("tokens must be +1 or -1 in every coordinate")
@@ -152,8 +152,8 @@ def pack(X: ArrayLike) -> Words:
 
 
 def gated(words: Words, value: NDArray[np.float64], closed: float) -> NDArray[np.float64]:
-    """Return column 0 (n, 2) of the output on packed pairs (n, 2, words): x_a[0] `value` (n,) where z_0 != 0, and
-    x_a[0] `closed` where z_0 = 0.
+    """Return column 0 (n, 2) of the output on packed pairs (n, 2, words): entry a is x_a[0] times `value` (n,) if the
+    tokens differ in coordinate 0, else x_a[0] times `closed`.
     """
     if compiled_pays(words.size):
         from hardness.kernels.bits import gate

@@ -23,14 +23,14 @@ BLOCK = 4096  # examples that a worker makes at a time where no batch is given
 def stream(
     instance: Instance, seed: int, lean: bool = False, *, count: int | None = 0, batch: int | None = None
 ) -> "torch.utils.data.IterableDataset[tuple[torch.Tensor, ...]]":
-    """Return an `IterableDataset` of what `instance.examples(count, seed)` holds; `count` None has no end.
+    """Return a torch dataset of the examples of `instance.examples(count, seed)`; without an end if `count` is None.
 
-    An item is (X, Y): X (2, d) int8 and Y (2, d) float64; with `batch`, this many examples at once, and a `DataLoader`
-    takes `batch_size=None`. Blocks of a batch are shared out between the workers of a loader in turn: each example is
-    yielded exactly once, and with `batch` in the order of the stream. `lean`, for two tokens: only the examples whose
-    tokens differ in coordinate 0, as (v, g, label): v_j = x_1j x_2j for j >= 1, (d - 1,) int8; the gate g = x_10, int8;
-    and label = g Y_10, float32, so that row 1 of the output has g · label in column 0 and row 2 the negative. Half
-    of all examples are such, so batches vary in length.
+    An item is (X, Y): X (k, d) int8 and Y (k, d) float64; with `batch` it is this many examples, and a `DataLoader`
+    takes `batch_size=None`. Each example is yielded exactly once by the workers of a loader, and with `batch` in the
+    order of the stream. `lean`, for two tokens, gives only the examples whose tokens differ in coordinate 0, as (v, g,
+    label): v_j = x_1j x_2j for j >= 1, (d - 1,) int8; the gate g = x_10, int8; label = g Y_10, float32, so that column
+    0 of Y is g · label in row 1, and the negative in row 2. About half of all examples are such, so batches vary in
+    length. Raises `InputError` without `count`, without torch, and for `lean` without two tokens.
     """
     if count == 0:
         raise InputError("stream needs count=, the number of examples, or count=None for one without an end")

@@ -28,9 +28,9 @@ def attack(
     """Attack a file of examples, the public folder of a challenge, or `count` examples of an instance.
 
     The attack sees examples and public parameters alone. `name` is a registered attack, ``module:function``, or the
-    function itself. `budget` counts what the attack counts; `seed` draws the examples, if any, and the attack's own
-    choices by separate spawns. Raises `InputError` for an unknown attack or file, and where the attack refuses the
-    family.
+    function itself. `budget` is a limit in the attack's own unit of work, `progress` is called with news; `seed` drives
+    the examples of an instance and the attack's random choices, independently. An attack that fails returns the status
+    "error". Raises `InputError` for an unknown attack or file, and where the attack refuses the family.
 
     >>> from hardness.families.parity import Parity
     >>> instance = Instance.generate(Parity(dim=16, heads=3), seed=0)

@@ -25,9 +25,9 @@ ADVICE = {
 
 
 def examined(solver: Solver) -> list[Check]:
-    """Return what came of each check, made in this process, up to one that raises.
+    """Return the outcome of each check of `ADVICE` on a learner, in this process, up to the first that raises.
 
-    A learner that refuses a random layer by `InputError` is tried on a hidden parity.
+    The data are of a random layer, or of a hidden parity if the learner refuses the former by `InputError`.
     """
     checks = list[Check]()
     for family in (Nondegenerate(8, 2, HEADS), Parity(8, HEADS)):
@@ -45,7 +45,7 @@ def examined(solver: Solver) -> list[Check]:
 
 
 def _outcomes(solver: Solver, instance: Instance) -> Iterator[bool]:
-    """Yield whether each check of `ADVICE` holds."""
+    """Yield whether each check of `ADVICE` holds, in order, for a learner on `instance`; a check may raise."""
     examples = instance.examples(LEARNED + PREDICTED, 2)
     known, X = examples[:LEARNED], examples.X[LEARNED:]
 

@@ -40,7 +40,7 @@ STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what 
 
 
 class Trial(dict[str, Any]):
-    """What came of a learner: a mapping whose names are attributes too."""
+    """The result of `learn`: a mapping from names to values, which are attributes too."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -49,7 +49,7 @@ class Trial(dict[str, Any]):
             raise AttributeError(name) from None
 
     def plot(self) -> "Figure":
-        """Return the curve of the labels' variance that is explained, against examples; one point of `fit` alone."""
+        """Return a figure of the explained share of the labels' variance by examples; one point if `fit` was called."""
         import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
 
         examples, explained = np.array(self.get("curve") or [(self["train_examples"], self["explained"])]).T
@@ -74,7 +74,7 @@ class Trial(dict[str, Any]):
 
     @property
     def last_phases(self) -> list[dict[str, Any]]:
-        """The phases; of numbered ones, such as sculpt 1 to 4, the last."""
+        """The phases that the learner reports, and of numbered ones, such as sculpt 1 to 4, only the last."""
         return list({each["name"].rstrip(" 0123456789"): each for each in self["phases"]}.values())
 
 
@@ -99,18 +99,18 @@ def learn(
 ) -> Trial:
     """Fit a learner on `count` examples of an instance, and judge it on `test` fresh ones.
 
-    `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are what its
-    constructor takes. A name that is not built in runs in a worker process, anything else in this process
-    (`process` of the result says which), with `threads` threads; it is ended after `limit` seconds. Examples, or a
-    file of them, are judged on a tenth that is held out. `seed` drives examples and learner by separate spawns.
+    `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are arguments of its
+    constructor. A name that is not built in runs in a worker process, anything else in this process (`process` of the
+    result says which), with `threads` threads; it is ended after `limit` seconds. If `target` is examples, or a file of
+    them, a tenth is held out to judge on. `seed` drives examples and learner independently; `progress` gets news.
 
     The `status` of the result is `solved` where the `criterion` is met: `explained`, nine tenths of the labels'
-    variance; `signs`, .99 of the signs; `exact`, a relative error of 1e-6. It is `refused`, `budget` or `certified` if
-    the learner's own report says so, else `wrong`; `error`, `killed` or `timeout` if it came to that, with the
-    `reason` in one line. The scores are those of `hardness.judge`. `model` is the fitted learner, None where it lived
-    in a worker. A learner with `partial_fit` sees each example once, in constant memory: it keeps its own width unless
-    `heads` is given, `curve` and `open_curve` tell what it explained on the way, and its `work_` is part of the result.
-    Raises `InputError` where the learner refuses its options or the examples.
+    variance; `signs`, .99 of the signs; `exact`, a relative error of 1e-6. Else it is `refused`, `budget` or
+    `certified` if the learner's own report says so, `error`, `killed` or `timeout` with a one-line `reason` if it was
+    ended, and otherwise `wrong`. The scores are those of `hardness.judge`. `model` is the fitted learner, or None if it
+    ran in a worker. A learner that fits once is told the number of heads. One with `partial_fit` sees each example
+    once, in constant memory, and keeps its own width unless `heads` is given; `curve` and `open_curve` are lists of
+    (examples, score), and its `work_` is part of the result. Raises `InputError` if it refuses options or examples.
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
@@ -194,9 +194,9 @@ def check(
     threads: int = 1,
     limit: float | None = None,
 ) -> list[Check]:
-    """Try `learner` on small data in a worker, and return what came of each check, with what to do where it failed.
+    """Return the outcome of each check of a learner on small data, in a worker, and what to do where it failed.
 
-    Raises `InputError` only if the class cannot be loaded or has no such options.
+    Arguments are as in `learn`. Raises `InputError` only if the class cannot be loaded or has no such options.
     """
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known=HEADS)
     make(solver, 0) if options else solver.thing
@@ -211,15 +211,15 @@ def check(
 
 
 def _read_by(solver: Solver, instance: Instance, seed: int) -> Callable[[int, int], Any]:
-    """Return the examples of a seed as a learner reads them: informative rows alone if a built-in one takes these."""
+    """Return the function (start, count) -> examples of a seed, or informative rows if a built-in one reads these."""
     rows = solver.built_in and getattr(solver.thing, "reads_informative", False)
     source = instance.informative if rows else instance.examples
     return lambda start, count: source(count, seed, start)
 
 
 def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled, Judged, int]:
-    """Return examples to learn from, the tenth that is held out to judge on, and how many are learned from; all, if
-    `count` is None."""
+    """Return examples to learn from, as a function (start, n), the tenth held out to judge on, and the number that is
+    learned from: `count`, or all if None. Raises `InputError` if there are not as many."""
     available = len(examples) - -(-len(examples) // SHARE)
     count = available if count is None else count
     whole("count", count, 1, available, f"of {len(examples)} examples a tenth is held out")
@@ -230,7 +230,7 @@ def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled
 
 
 def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Criterion) -> dict[str, Any]:
-    """Return status and figures of a learner that was judged."""
+    """Return status and figures of a trial, as `learn` does, from the evaluations `points` of a learner by `rule`."""
     last, report = points[-1].scores, points[-1].report
     claimed = report.get("status")
     solved = rule.met(last) and claimed != "refused"
@@ -257,8 +257,8 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Crit
 
 
 def _against(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how well heads were found, of a learner that ends with a layer and says how sure it is; and what is proved
-    necessary for P = .9, in informative examples, of noisy gradients (theory 2.10)."""
+    """Return what needs the true layer: how well heads were found, if the result has "certified"; if it has "noise_of",
+    of noisy gradients, the informative examples proved necessary to succeed with probability .9 (theory 2.10)."""
     figures, concepts = dict[str, Any](), target.family.concepts()
     if "certified" in result:
         layer = getattr(result["model"], "layer_", None)
@@ -273,10 +273,11 @@ def _against(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -> dict[str, Any] | None:
-    """Match heads up to order, and up to sign at two tokens; None of layers of different shapes.
+    """Return how well a found layer's heads match the `true` ones; None if the layers have different shapes.
 
-    Returns `order`, the found head that stands for each true one, the `worst` relative error of a Θ or W, and how many
-    heads are `recovered`, to 1 %. At two tokens (−Θ, −W) differs from (Θ, W) by a head that attends uniformly.
+    `order` is the index of the found head for each true one, `worst` the largest relative error of a Θ or W, and
+    `recovered` the number of heads with errors up to 1 %. Order is ignored, and at two tokens a head's sign too, since
+    there (−Θ, −W) differs from (Θ, W) only by a head that attends uniformly.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -284,7 +285,7 @@ def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -
         return None
 
     def apart(sign: float) -> NDArray[np.float64]:
-        """Return |sign·found_j − true_i|/|true_i|, the larger one of Θ and W, for all pairs of heads (m, m)."""
+        """Return |sign·found_j − true_i|/|true_i|, the larger of Θ's and W's, for all pairs of heads (m, m)."""
         errors = []
         for here, there in ((true.theta, layer.theta), (true.w, layer.w)):
             norms = np.linalg.norm(here, axis=(1, 2), keepdims=True)[:, 0]

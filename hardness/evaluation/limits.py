@@ -34,7 +34,7 @@ def die_with_parent() -> None:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Let BLAS and numba of processes that are started now use one thread: the processes are the parallelism."""
+    """Let BLAS and numba use one thread in processes that are started inside this context."""
     before = {name: os.environ[name] for name in THREADS if name in os.environ}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
@@ -47,7 +47,7 @@ def single_threaded() -> Iterator[None]:
 
 @contextmanager
 def threads_limited(threads: int) -> Iterator[None]:
-    """Let libraries that this process has loaded use `threads` threads: BLAS, OpenMP, numba and torch."""
+    """Limit BLAS, OpenMP, numba and torch, where loaded in this process, to `threads` threads inside this context."""
     from threadpoolctl import threadpool_limits
 
     with ExitStack() as stack:
@@ -61,9 +61,9 @@ def threads_limited(threads: int) -> Iterator[None]:
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Raise `TimeoutError` in the main thread after `seconds`; a compiled kernel is interrupted when it returns.
+    """Raise `TimeoutError` inside this context after `seconds`, in compiled code only when it returns.
 
-    Alarms nest; in other threads there are none.
+    Alarms nest. Outside the main thread this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -82,9 +82,9 @@ def alarm(seconds: float) -> Iterator[None]:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process and of its children that have ended.
+    """Return the CPU seconds of this process and of its children that have ended.
 
-    Beside the main thread it is that of this thread alone: others may run other trials.
+    Called outside the main thread, return those of the calling thread alone, as others may run other trials.
     """
     if threading.current_thread() is not threading.main_thread():
         return time.thread_time()
@@ -94,7 +94,7 @@ def cpu_seconds() -> float:
 
 @cache
 def kernel_seconds() -> float:
-    """Return the CPU seconds of a reference second, in this process."""
+    """Return how many CPU seconds of this process are a reference second, measured once (docstring of the module)."""
     x, u, v = np.random.default_rng(0).standard_normal((3, SIZE, SIZE))
     np.tanh(x @ u) @ v  # warms up
     begin = time.thread_time()

@@ -30,11 +30,11 @@ VERDICTS = (
 
 @dataclass(frozen=True)
 class Solver:
-    """A learner or an attack: a registered name, ``package.module:Name``, or in this process a class or an object.
+    """A learner or an attack by `name`: registered, ``package.module:Name``, or the class or object itself.
 
-    `options` are parameters of a learner's constructor; of an attack its `public` parameters and its `budget`. `heads`
-    are those that a user asked for; `heads_known` those of the instance, which a learner that fits once is told where
-    none were asked for.
+    `options` are arguments of a learner's constructor; for an attack they are its `public` parameters and its `budget`.
+    `heads` is the number of heads that a user asked for, else None. `heads_known` is that of the instance, which is
+    handed to learners without `partial_fit` if `heads` is None.
 
     >>> Solver("learner", "student", {"rate": 0.03}).built_in, Solver("attack", "mine:pairs").built_in
     (True, False)
@@ -48,12 +48,12 @@ class Solver:
 
     @property
     def built_in(self) -> bool:
-        """Say whether it runs in the process that asks: the lab's own, and what has no name."""
+        """Say whether it runs in the calling process: if it is part of this package, or is no name but an object."""
         return not isinstance(self.name, str) or registry.is_builtin(self.kind, self.name)
 
     @property
     def thing(self) -> Any:
-        """Return the class, function or object. Raises `InputError` for a name that stands for nothing."""
+        """The class, function or object that `name` stands for. Raises `InputError` if there is none."""
         return registry.get(self.kind, self.name) if isinstance(self.name, str) else self.name
 
     @property
@@ -68,9 +68,9 @@ def is_streamed(name: Any) -> bool:
 
 
 def make(solver: Solver, random_state: int) -> Any:
-    """Return a learner, told heads and random state if its class has such parameters.
+    """Return a new learner of the solver's class with its options, told heads and `random_state` if it takes them.
 
-    Raises `InputError` for an option that it does not have, of another type than its annotation, or given twice.
+    Raises `InputError` for an option that is unknown, of another type than its annotation, or given twice.
     """
     cls, heads = solver.thing, solver.heads
     called = f"the learner {solver.name}" if isinstance(solver.name, str) else cls.__name__
@@ -94,7 +94,7 @@ def make(solver: Solver, random_state: int) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return dataclasses, arrays and numpy scalars as JSON types; a number that no float holds becomes None.
+    """Return a value of dataclasses, arrays and numpy scalars as JSON types; numbers that are not finite become None.
 
     >>> plain({"eta": np.float64("inf"), "kept": np.int64(3)})
     {'eta': None, 'kept': 3}
@@ -111,9 +111,9 @@ def plain(value: Any) -> Any:
 
 
 class Fitted:
-    """A learner or an attack with a clock: what a study and a worker process speak to.
+    """A solver that is being run, with its CPU time; an attack has the same methods as a learner.
 
-    Its methods raise `TrialEnded` (refused) where the solver refuses its input by `InputError`.
+    Methods raise `TrialEnded` with status refused if the solver raises `InputError`.
     """
 
     def __init__(self, solver: Solver, seed: int) -> None:
@@ -125,7 +125,7 @@ class Fitted:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Count the CPU time that is spent inside."""
+        """Add the CPU time spent inside this context to `cpu_seconds`, and turn `InputError` into `TrialEnded`."""
         begin = cpu_seconds()
         try:
             yield
@@ -144,15 +144,15 @@ class Fitted:
         return getattr(self.learner, name)
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
-        """Learn from X and Y, (n, k, d): all that a learner without `partial_fit` ever sees."""
+        """Hand X and Y (n, k, d) to the learner's `partial_fit`, or to its `fit` if it has no other."""
         with self.timed():
             self._method("partial_fit" if self.streamed else "fit")(X, Y)
 
     def predict(self, X: NDArray[np.int8]) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Return predictions (n, k, d) for X, and what was done: `work`, what the learner says of it, its `report`,
-        none if it learns in pieces, and `reference_seconds`, the CPU time over that of the reference kernel.
+        """Return predictions (n, k, d) for X, and a dict: `work`, the learner's own `work_`; `report`, from its
+        `report_`, empty if it has `partial_fit`; `reference_seconds`, its CPU time (`hardness.evaluation.limits`).
 
-        Raises `TrialEnded` (refused) for an array of another shape.
+        Raises `TrialEnded` with status refused if the predictions have another shape.
         """
         with self.timed():
             predicted = np.asarray(self._method("predict")(X), dtype=np.float64)
@@ -169,14 +169,14 @@ class Fitted:
 
 
 class _Attack:
-    """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
+    """An attack with the methods of a learner: it predicts the labels that the secret it found would give."""
 
     def __init__(self, solver: Solver, seed: int) -> None:
         self.solver, self.seed = solver, seed
         self.public, self.budget = solver.options["public"], solver.options.get("budget")
 
     def fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
-        """Attack the examples X, Y (n, k, d). Raises `TrialEnded` unless it names a secret."""
+        """Run the attack on examples X, Y (n, k, d). Raises `TrialEnded` if it names no secret."""
         outcome = self.solver.thing(X, Y, self.public, budget=self.budget, seed=self.seed)
         self.secret, self.work_ = outcome.secret, {"examples": outcome.samples_used}
         if outcome.secret is None:

@@ -24,7 +24,7 @@ Life = Mapping[int, float | None]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores after this many `examples`, what the solver says of its `work`, its reference seconds, its `report`."""
+    """Scores after learning from `examples`, and `work`, `reference_seconds` and `report` as of `Fitted.predict`."""
 
     examples: int
     scores: Scores
@@ -34,7 +34,7 @@ class Evaluation:
 
 
 def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
-    """Yield sizes at which to judge: `first`, then `spacing` times as many, at least `first` more, to `count`.
+    """Yield numbers of examples from `first` to `count`, each `spacing` times the last one, but at least `first` more.
 
     >>> list(sizes(1000, 64, 2.0))
     [64, 128, 256, 512, 1000]
@@ -46,12 +46,12 @@ def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
 
 
 def stream(instance: Instance, seed: int) -> Labelled:
-    """Return the examples of an instance under a sampling seed."""
+    """Return the function (start, count) -> examples of an instance under a sampling seed."""
     return lambda start, count: instance.examples(count, seed, start)
 
 
 def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | None:
-    """Return what learning from this many examples costs by the learner's own count; None where it counts nothing."""
+    """Return the multiply-adds of learning from `examples` by the learner's own count; None if it does not count."""
     count = getattr(learner, "multiply_adds", None)
     work = count and count(examples, instance.family.tokens, instance.family.dim)
     return None if work is None else float(work)
@@ -60,10 +60,10 @@ def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | No
 def evaluations(
     opened: Opened, streamed: bool, examples: Labelled, judged: Judged, ends: Iterable[int]
 ) -> Generator[Evaluation, None, None]:
-    """Judge a solver at every one of the `ends`, until the caller has enough. Raises what the solver raises.
+    """Yield the evaluation of a new solver after each number of examples in `ends`. Raises what the solver raises.
 
-    One that is `streamed` is handed portions, and makes no report. Any other has one end, and is handed all examples up
-    to it at once.
+    If `streamed`, it is handed portions of at most `PORTION` examples (`partial_fit`). Otherwise there must be one end,
+    and it is handed all examples up to it at once (`fit`).
     """
     read = 0
     with opened() as solver:
@@ -77,15 +77,14 @@ def evaluations(
 
 
 def at_sizes(ends: Iterable[int], streamed: bool) -> list[Life]:
-    """Return the lives of a solver of which examples alone are counted: one if `streamed`, else one a size."""
+    """Return `Life` objects without multiply-adds that are judged at `ends`: one if `streamed`, else one for each."""
     return [dict.fromkeys(ends)] if streamed else [{end: None} for end in ends]
 
 
 def lives(learner: Any, instance: Instance, cap: int, work: float) -> Iterator[Life]:
-    """Yield the lives of a learner, until the next would exceed `cap` examples, or `work` multiply-adds.
+    """Yield each `Life` of a learner, one run from its start, within `cap` examples and `work` multiply-adds in all.
 
-    One with `partial_fit` has one. Another is fitted anew on twice as many examples each time, and pays for all its
-    lives.
+    A learner with `partial_fit` has one life. Any other is fitted anew in each, on twice as many examples.
     """
     if hasattr(learner, "partial_fit"):
         each = multiply_adds(instance, learner, 1)
@@ -105,9 +104,9 @@ def lives(learner: Any, instance: Instance, cap: int, work: float) -> Iterator[L
 
 @dataclass
 class Ending:
-    """How learning ended: what was spent by the last evaluation, that one, and what ended it, if not a budget.
-
-    `distinct` counts the examples that it had, `asked` those of the last life, judged after or not.
+    """How learning ended. `last` is the last evaluation, `distinct` the number of examples that it came after, and
+    `multiply_adds` what was spent by then. `error` is what ended learning, if not success or the end of the budget.
+    `asked` is the number of examples planned for the last life; `reference_seconds` is CPU time of all lives.
     """
 
     distinct: int = 0
@@ -128,10 +127,10 @@ def until_solved(
     rule: Criterion,
     allowance: float = float("inf"),
 ) -> Ending:
-    """Let a solver live its lives until one meets `rule`, or has spent its `allowance` of reference seconds.
+    """Return how learning ends if a solver is run for each of `lives` until it meets `rule`.
 
-    A solver that refuses few examples, or gives up on them, may not with those of its next life; a crash and a limit of
-    time are the end, and so are predictions that are not finite.
+    It ends earlier by `allowance` reference seconds, a crash, a limit of time, or predictions that are not finite.
+    After a refusal, or if the solver gives up (`GAVE_UP`), the next life is tried, which has more examples.
     """
     ending = Ending()
     for life in lives:

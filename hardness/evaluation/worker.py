@@ -34,10 +34,10 @@ WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
 class Worker:
     """A solver in a process of its own, with the methods of `hardness.evaluation.solver.Fitted`, and `examine`.
 
-    A context: leaving it ends the process and the children in its session. `deadline` is a `time.monotonic()` beyond
-    which they are ended and the call raises `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told. Calls
-    raise the `InputError` or `TrialEnded` that the solver raised, and `TrialEnded` for any other exception (error), and
-    where it died or asked for more than its share of memory (killed).
+    As a context manager it ends the process and its children on leaving. After `deadline`, in `time.monotonic()`, they
+    are ended and the call raises `TimeoutError`. BLAS, OpenMP and numba use `threads` threads. Calls raise the
+    `InputError` or `TrialEnded` that the solver raised; any other exception is `TrialEnded` with status error, and a
+    death, or too little memory, one with status killed.
     """
 
     def __init__(self, solver: Solver, seed: int, deadline: float, threads: int = 1) -> None:
@@ -61,7 +61,7 @@ class Worker:
         return partial(self._ask, method)
 
     def _ask(self, *request: Any) -> Any:
-        """Return the answer to a request, a method and its arguments."""
+        """Return what the process answers to a request (method, *arguments), or raise as the class says."""
         try:
             self._connection.send(request)
             while not self._connection.poll(LOOK_SECONDS):
@@ -98,7 +98,7 @@ class Worker:
 
 
 def serve(connection: Connection) -> None:
-    """Answer the requests of a `Worker` until it hangs up."""
+    """Answer the requests of a `Worker`, in its process, until it closes the connection."""
     os.dup2(2, 1)  # what the learner prints is no data of the caller's
     die_with_parent()
     paths, provided, memory, solver, seed = connection.recv()
@@ -130,7 +130,7 @@ def serve(connection: Connection) -> None:
 
 @contextmanager
 def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iterator[Fitted | Worker]:
-    """Open a solver until `deadline` on the monotonic clock: a built-in one here, others in a worker."""
+    """Yield a new solver, here if it is built in, else in a worker, until `time.monotonic()` reaches `deadline`."""
     if solver.built_in:
         with alarm(deadline - time.monotonic()):
             yield Fitted(solver, seed)
@@ -142,7 +142,7 @@ def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iter
 def opening(
     solver: Solver, seed: int, seconds: float, threads: int = 1
 ) -> Callable[[], AbstractContextManager[Any]]:
-    """Return what opens a solver as often as wanted, until `seconds` from now are over."""
+    """Return a function that opens a new solver (`opened`) at each call; all share a deadline in `seconds` from now."""
     return partial(opened, solver, seed, time.monotonic() + seconds, threads)
 
 

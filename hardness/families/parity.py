@@ -34,8 +34,7 @@ class Parity(Family):
     S has `size` s and lies in coordinates 1..d-1. `heads` is m = s for the gadget diag, 2s for dot; m heads of several
     sharpnesses (sharp, wide) hide s = `bits`, by default and at most 2m - 1. With `balance` one of these makes C, the
     label where tokens agree in coordinate 0, vanish. `sharpness` r sets β = 2 ln r for diag and dot. `flip` is the
-    probability that the parity in a label is wrong. `bias` is the mean of the products x_1j x_2j in the examples that
-    are learned from (theory 2.9).
+    probability of a wrong parity in a label, `bias` the mean of x_1j x_2j in examples to learn from (theory 2.9).
 
     >>> Parity(dim=17, heads=4).size, Parity(17, 4, "sharp").size, Parity(17, 4, "wide", bits=5).size
     (4, 7, 5)

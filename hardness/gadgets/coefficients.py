@@ -87,9 +87,8 @@ class Gadget:
 
     @cached_property
     def _planes(self) -> tuple[Words, NDArray[np.int64]]:
-        """Return the weights' digits in two's complement: packed planes (p, words), and the value of each digit (p,).
-
-        For bits of an input, Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p).
+        """Return the weights' digits in two's complement: packed planes (p, words), and the value of each digit (p,),
+        such that Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p) for the bits of an input.
         """
         magnitude = int(np.maximum(self.weights, ~self.weights).max()).bit_length()
         digits = np.arange(magnitude + bool((self.weights < 0).any()))
@@ -106,9 +105,7 @@ class Gadget:
         return np.asarray(np.take(table, levels - low, mode="clip"))
 
     def place(self, words: Words, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the output (n, 2, d) on packed pairs (n, 2, words): in column 0, row a is x_a[0] times `value` (n,),
-        or times the gate C where the tokens agree in coordinate 0; other columns are 0.
-        """
+        """Return outputs (n, 2, d): in column 0 `gated` (`hardness.tokens`) for `value` (n,) and the gate, else 0."""
         Y = np.zeros((len(words), 2, self.dim))
         Y[:, :, 0] = gated(words, value, self.gate)
         return Y
@@ -137,9 +134,8 @@ class Gadget:
 def coefficients(y: Any, a: Any, g: Any) -> tuple[Any, Any]:
     """Return the unique c (m,) and A with Σ_i c_i (y_k - a_i)/(y_k + a_i) = A + g_k for all k (theorem 1.2).
 
-    `y` (m + 1,), `a` (m,) and the targets `g` (m + 1,) are arrays over any field: of Fractions, of elements of a finite
-    field, of mpmath numbers. With y = e^{βt} at levels t and a = e^{βb} of thresholds b, heads of sharpness β and
-    coefficients c have the output Σ_i c_i tanh(β(t_k - b_i)/2), which is the left side.
+    `y` (m + 1,), `a` (m,) and targets `g` (m + 1,) are arrays over any field, such as of Fractions or mpmath numbers.
+    With y = e^{βt} of levels t and a = e^{βb} of thresholds b, the left side is Σ_i c_i tanh(β(t_k - b_i)/2).
     """
     lam = np.prod(y[:, None] + a, axis=1) * g / np.prod(_off_diagonal(y), axis=1)
     plus = a[:, None] + y
@@ -245,8 +241,7 @@ def saturation_error(gadget: Gadget) -> float:
 def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
     """Return the largest number of bits whose parity m heads compute: m (diag), m/2 (dot), 2m - 1 (sharp, wide).
 
-    With `balance` one of the heads (sharp, wide only) makes the gate C = 0. Raises `InputError` for an odd m for dot,
-    and for `balance` of other gadgets.
+    With `balance` (sharp, wide) one head makes the gate C = 0. Raises `InputError` for an odd m (dot), other `balance`.
 
     >>> bits("diag", 4), bits("dot", 4), bits("sharp", 4), bits("sharp", 4, balance=True)
     (4, 2, 7, 5)

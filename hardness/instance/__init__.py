@@ -43,7 +43,7 @@ SECRET, NOISE = 0, 1  # what is spawned from an instance's seed, family and para
 
 
 class Check(NamedTuple):
-    """One line of a check: what was tried, whether it held, and more."""
+    """The outcome of one check: the `name` of what was checked, whether it held (`ok`), and a `detail` in words."""
 
     name: str
     ok: bool
@@ -52,11 +52,11 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True)
 class Instance:
-    """A teacher of a family with everything that made it; learners are handed `examples`, never an Instance.
+    """A layer (`teacher`) of a family with the secret and all else that made it; learners see only its `examples`.
 
-    `seed` regenerates the secret and the label noise and is as secret as they are; `seed_drawn` says that it has 128
-    fresh bits. Another family or other parameters give unrelated secrets from the same seed, but for parameters that
-    the family marks as `same_secret` (docs/seeds.md).
+    `seed` regenerates the secret and the label noise, so it is as secret as they are; `seed_drawn` says that it was
+    drawn at random with 128 bits. The same seed gives an unrelated secret for another family or other parameters,
+    except for parameters that the family marks as `same_secret` (docs/seeds.md).
     """
 
     family: Family
@@ -70,10 +70,10 @@ class Instance:
     def generate(
         cls, family: str | type[Family] | Family, seed: int | None = None, **parameters: Any
     ) -> "Instance":
-        """Draw the secret of a family from `seed` (0 is a seed; None draws one of 128 bits) and realize it.
+        """Return an instance whose secret is drawn from `seed` (0 is a seed; None draws one of 128 bits).
 
-        The family has its parameters already, or is named, by name, ``module:Name`` or class, with `parameters`. Raises
-        `InputError` for one that is unknown, missing or of another type, and for whatever the family refuses.
+        `family` is a `Family` object, or else a name, ``module:Name`` or class, with its `parameters`. Raises
+        `InputError` for a parameter that is unknown, missing or of a wrong type, or that the family refuses.
 
         >>> generate("parity", dim=16, heads=3, seed=0)
         Instance(Parity(dim=16, heads=3, gadget='diag', ...), heads 3; the secret is not shown)
@@ -104,21 +104,21 @@ class Instance:
 
     @property
     def heads_shown(self) -> int:
-        """The number of heads as anybody may know it (`Family.heads_shown`)."""
+        """The number of heads to make public, a bound if the own one follows from the secret (`Family.heads_shown`)."""
         return self.family.heads_shown(self.teacher)
 
     @property
     def heads_words(self) -> str:
-        """`heads_shown`, with "at most" where the own number follows from the secret."""
+        """The number `heads_shown` as text, after "at most" where it is only a bound."""
         return f"{'at most ' if self.family.heads_follow else ''}{self.heads_shown}"
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All parameters of the family, defaults included, but for switches that are off."""
+        """The parameters of the family by name, defaults included (`hardness.families.parameters`)."""
         return families.parameters(self.family)
 
     def layer(self) -> MultiHeadAttention:
-        """Return the dense layer, made on request."""
+        """Return the dense softmax layer, which is made at this call."""
         return self.teacher.layer() if isinstance(self.teacher, Gadget) else self.teacher
 
     @overload
@@ -130,11 +130,11 @@ class Instance:
     def examples(
         self, count: int, seed: int, start: int = 0, fair: bool = False, lean: bool = False
     ) -> Examples | LeanExamples:
-        """Return examples start..start + count - 1 of the stream of `seed`: the same ones whatever the chunking.
+        """Return examples start..start + count - 1 of the endless stream of a sampling `seed`, however it is cut.
 
-        A family whose products have a bias (theory 2.9) is learned from biased examples and judged on `fair` ones.
-        `lean` gives only column 0 of the labels, y (n, k), where all else is 0: at d = 64 an eighth of the memory. It
-        raises `InputError` for a family whose labels fill other columns.
+        For a family with a `bias` (theory 2.9) learners are given biased examples, and are judged on `fair` ones.
+        `lean` gives only column 0 of the labels, y (n, k), all others being 0: at d = 64 an eighth of the memory.
+        Raises `InputError` for `lean` where labels fill other columns.
         """
         family = self.family
         for name, value in (("count", count), ("seed", seed), ("start", start)):
@@ -151,10 +151,10 @@ class Instance:
         return LeanExamples(signs, gated(words, values, family.closed_value(self.teacher)))
 
     def informative(self, count: int, seed: int, start: int = 0) -> InformativeExamples:
-        """Return the rows with z_0 != 0 of `examples(count, seed, start)`, as packed bits with one label each.
+        """Return those of `examples(count, seed, start)` whose tokens differ in coordinate 0, packed, one label each.
 
-        The labels are those of `examples` bit for bit. Raises `InputError` for a family whose labels are no function of
-        the bits in which two tokens differ.
+        The labels are those of `examples` bit for bit. Raises `InputError` for a family whose labels depend on more
+        than the coordinates in which two tokens differ.
         """
         family = self.family
         whole("count", count, 0)
@@ -166,33 +166,30 @@ class Instance:
         return InformativeExamples(bits, positions, labels, count, family.dim, gate)
 
     def noise(self, count: int, seed: int, start: int = 0) -> NDArray[np.float64]:
-        """Return what label noise is made of: a uniform number in (0, 1) for each example start..start + count - 1.
+        """Return what label noise is made of: one uniform number in (0, 1) (count,) for each example from `start`.
 
-        A function of this instance, the sampling seed and the example's index, as secret as the instance's own seed:
-        the sampling seed is published, and whoever has the noise takes it off. Of two instances, or two sampling
-        seeds, these numbers are independent, whatever else they share.
+        The numbers are a function of this instance, the sampling seed and the example's index, and independent for any
+        other instance or sampling seed. They must stay secret like the instance's own seed: the sampling seed is
+        public, and whoever knows the noise can remove it.
         """
         return uniform(philox_key(self.seed, *_lineage(self.family, NOISE), seed), start, count)
 
     def _column_noise(self, count: int, seed: int, start: int) -> NDArray[np.float64]:
-        """Return the noise of values in column 0: that of `noise`, or 1/2 where the family has none."""
+        """Return the numbers of `noise`, or 1/2 for no noise. Raises `InputError` if labels fill more than column 0."""
         if self.family.only_labels:
             raise InputError(f"labels of {self.family.name} have no column_values, in column 0 alone")
         noisy = self.family.flip or self.family.noise
         return self.noise(count, seed, start) if noisy else np.broadcast_to(0.5, count)
 
     def chunks(self, count: int, seed: int) -> Iterator[Examples]:
-        """Yield the same examples in chunks of bounded memory; `InputError` for Gaussian ones, as files hold signs."""
+        """Yield examples 0..count - 1 in chunks of `CHUNK`. Raises `InputError` for Gaussian ones: files hold signs."""
         if self.family.inputs == "gaussian":
             raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
         for start in range(0, count, CHUNK):
             yield self.examples(min(CHUNK, count - start), seed, start)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
-        """Return what may stand beside examples: parameters, label offsets and the sampling seed.
-
-        X follows from them; the secret and the label noise do not.
-        """
+        """Return what is published with examples: parameters, offset A, gate C, sampling seed; X follows from it."""
         known = {
             "family": self.family.name,
             **self.parameters,
@@ -212,7 +209,7 @@ class Instance:
         return " ".join(["hardness generate", *named, f"--seed {self.seed}"])
 
     def header(self) -> dict[str, Any]:
-        """Return everything the file restates beside its arrays."""
+        """Return the JSON header of the file: everything but the arrays of the secret, and the seed among it."""
         gadget = self.teacher if isinstance(self.teacher, Gadget) else None
         return {
             "format": FORMAT,
@@ -232,13 +229,13 @@ class Instance:
         }
 
     def shown(self) -> dict[str, Any]:
-        """Return the header as anybody may know it: the same bytes for all secrets with these parameters."""
+        """Return the public part of the header, which is the same for all secrets with these parameters."""
         known = self.header() | {"heads": self.heads_shown}
         known["certificate"] = self.family.certificate_shown(self.certificate)
         return {name: value for name, value in known.items() if name not in ("seed", "command")}
 
     def to_bytes(self) -> bytes:
-        """Return the file: safetensors of the secret, with one JSON header. The layer follows from the secret."""
+        """Return the bytes of the file: the secret's arrays as safetensors, and one JSON header."""
         from safetensors.numpy import save
 
         arrays = {f"secret.{name}": np.asarray(value, order="C") for name, value in self.secret.items()}
@@ -246,7 +243,7 @@ class Instance:
         return save(arrays, {"instance": json.dumps(self.header(), sort_keys=True)})
 
     def save(self, path: str | Path, force: bool = False) -> None:
-        """Write the instance to `path`, whole or not at all; another file is replaced only with `force`."""
+        """Write the instance to `path`, whole or not at all. Raises `InputError` for another file, unless `force`."""
         path, data = Path(path), self.to_bytes()
         if path.is_file() and not force and path.read_bytes() != data:
             raise InputError(f"{path} exists; name another file, or say force=True to replace it")
@@ -255,10 +252,9 @@ class Instance:
 
     @classmethod
     def load(cls, path: str | Path) -> "Instance":
-        """Read an instance. Raises `InputError` on a missing, truncated, foreign or inconsistent file.
+        """Return the instance in a file. Raises `InputError` on a missing, truncated, foreign or inconsistent file.
 
-        It is untrusted: schema first, then shapes, then values. Arrays beside the secret, which older files hold, are
-        not read.
+        Schema, shapes and values are checked in this order. Arrays of older files other than the secret's are not read.
         """
         header, secret = _contents(Path(path))
         try:
@@ -274,7 +270,7 @@ class Instance:
         return cls(family, header["seed"], header["seed_drawn"], secret, teacher, header["certificate"])
 
     def verify(self) -> list[Check]:
-        """Regenerate from the seed and re-check everything that is claimed of the instance."""
+        """Return the outcome of checking all that is claimed of the instance, which is made again from its seed."""
         family, again = self.family, Instance.generate(self.family, self.seed)
         follows = _same(asdict(again.teacher), asdict(self.teacher))
         same = again.certificate == self.certificate
@@ -299,7 +295,7 @@ generate, load = Instance.generate, Instance.load
 
 
 def _contents(path: Path) -> tuple[dict[str, Any], Secret]:
-    """Return the header, as its schema says, and the secret: safetensors hold sizes against that of the file."""
+    """Return the checked header of an instance file, and the secret as it stands there. Raises `InputError`."""
     from safetensors import safe_open
 
     with regular(path).open("rb") as file:
@@ -322,9 +318,9 @@ def _contents(path: Path) -> tuple[dict[str, Any], Secret]:
 
 
 def _lineage(family: Family, child: int) -> tuple[int, ...]:
-    """Return the spawn key of a `child` of an instance's seed: SHA-256 of family and parameters, and its number.
+    """Return the spawn key by which numpy derives the `child` SECRET or NOISE of an instance's seed.
 
-    Noise depends on all parameters, the secret on those that the family does not mark as `same_secret`.
+    It holds a SHA-256 of family and parameters: of all for noise, of those not marked `same_secret` for the secret.
     """
     parameters = families.parameters(family)
     if child == SECRET:
@@ -335,7 +331,7 @@ def _lineage(family: Family, child: int) -> tuple[int, ...]:
 
 
 def every_pair(dim: int) -> NDArray[np.uint64]:
-    """Return all 2^(2 dim) packed token pairs, (2^(2 dim), 2, 1)."""
+    """Return all 2^(2 dim) pairs of tokens, packed as uint64 (2^(2 dim), 2, 1); dim is small."""
     index = np.arange(1 << 2 * dim, dtype=np.uint64)
     return np.stack([index & np.uint64((1 << dim) - 1), index >> np.uint64(dim)], axis=1)[:, :, None]
 

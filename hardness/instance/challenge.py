@@ -39,7 +39,7 @@ FILES_OF_CHALLENGE = ("challenge.json", *FILES)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge says: `ok`, of which `kind` the answer was (secret, predictions or none), and why."""
+    """What the judge says: whether the answer is right (`ok`), its `kind` (secret, predictions, none), and why."""
 
     ok: bool
     kind: str
@@ -49,11 +49,11 @@ class Verdict:
 def publish(
     instance: Instance, count: int, out: Path, toy: bool = False, force: bool = False
 ) -> dict[str, Any]:
-    """Write the challenge of `instance` with `count` public examples to the new folder `out`; returns its header.
+    """Write the challenge of `instance` with `count` public examples to the new folder `out`, and return its header.
 
-    Raises `InputError` for a family without a discrete secret, for an existing non-empty `out` (with `force`, one that
-    holds anything but a challenge), and unless `toy` for an instance whose seed was given by hand, or whose secret is
-    one of fewer than 2^60: whoever can guess the seed, or try all secrets, has it.
+    Raises `InputError` for a family without a discrete secret, and if `out` is not empty; with `force` a folder that
+    holds only a challenge is replaced. Unless `toy`, it is also raised if the seed was given by hand or there are fewer
+    than 2^60 possible secrets, as anybody could then guess the seed or try all secrets.
     """
     whole("count", count, 1)
     family = instance.family
@@ -97,7 +97,7 @@ def publish(
 
 
 def refuse_guessable(instance: Instance) -> None:
-    """Raise `InputError` where whoever guesses the seed, or tries all secrets, is right."""
+    """Raise `InputError` if the seed was given by hand, or the possible secrets are few enough to try them all."""
     if not instance.seed_drawn:
         raise InputError(
             "the instance's seed was given by hand and may be guessed; generate without --seed, or say --toy"
@@ -110,7 +110,7 @@ def refuse_guessable(instance: Instance) -> None:
 
 
 def log2_secrets(instance: Instance) -> float:
-    """Return log2 of the number of secrets that the instance's may be, for all that its public parameters tell.
+    """Return log2 of the number of secrets that the public parameters of an instance leave possible.
 
     Raises `InputError` for a family without a discrete secret, such as random layers.
     """
@@ -123,9 +123,9 @@ def log2_secrets(instance: Instance) -> float:
 
 
 def judge(folder: Path, answer: Any) -> Verdict:
-    """Judge whether `answer`, the parsed ANSWER.json, is right. The instance is not needed.
+    """Return the verdict on `answer`, the parsed ANSWER.json, by the challenge in `folder` alone, without the instance.
 
-    A challenge that was changed is rejected with its reason. Raises `InputError` if there is no readable challenge.
+    If the challenge was changed, the verdict is no, and says what. Raises `InputError` if no challenge can be read.
     """
     header, changed = _read(folder)
     if changed:
@@ -150,7 +150,7 @@ def judge(folder: Path, answer: Any) -> Verdict:
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], str]:
-    """Return challenge.json of a folder, and how it was changed since it was published, if it was."""
+    """Return challenge.json of a folder, and how the folder was changed since it was published, or an empty text."""
     path = folder / "challenge.json"
     header = schemas.parse(read_bounded(path), str(path))
     if not isinstance(header, dict) or header.get("format") != FORMAT or "format_version" not in header:
@@ -166,13 +166,13 @@ def _read(folder: Path) -> tuple[dict[str, Any], str]:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256, in hex, of a file of any size, in the memory of a block."""
+    """Return the SHA-256, in hex, of a file, which is read in blocks."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def digest(header: dict[str, Any], apart: tuple[str, ...] = ("header_sha256",)) -> str:
-    """Return the SHA-256, in hex, of a header without its own digest, or what else stands `apart`."""
+    """Return the SHA-256, in hex, of a header without the entries named in `apart`, by default its own digest."""
     return hashlib.sha256(_canonical({k: v for k, v in header.items() if k not in apart})).hexdigest()
 
 
@@ -181,13 +181,13 @@ def _canonical(value: Any) -> bytes:
 
 
 def _commit(header: dict[str, Any], answer: bytes) -> str:
-    """Return the SHA-256 of salt, everything the challenge states beside its commitments, and the canonical answer."""
+    """Return the SHA-256, in hex, of salt, digest of the header without commitments, and the canonical answer."""
     stated = digest(header, ("commitment", "heldout_commitment", "header_sha256"))
     return hashlib.sha256(bytes.fromhex(header["salt"] + stated) + answer).hexdigest()
 
 
 def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
-    """Return one spelling of each secret: an ascending support, or residues 0..q-1. `ValueError` if it is none."""
+    """Return a secret as JSON with one spelling: an ascending support, or residues 0..q-1. Raises `ValueError`."""
     name = "support" if public["family"] == "parity" else "w"
     if not isinstance(answer, dict) or name not in answer:
         raise ValueError(f'expected {{"{name}": [..]}} or {{"predictions": [..]}}')
@@ -204,7 +204,7 @@ def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
 
 
 def _canonical_levels(public: dict[str, Any], X: Signs, values: NDArray[np.float64]) -> bytes:
-    """Return the integer levels x₁[0]·value - A of outputs (H,) in row 0, column 0; `ValueError` if one is none."""
+    """Return as JSON the integers nearest to x_1[0] value - A for `values` (H,) of row 0, column 0; or `ValueError`."""
     level = X[:, 0, 0] * values - float(public["A"])
     if not (np.abs(level) < 2**53).all():  # levels are far smaller, and NaN is not
         raise ValueError("predictions must be finite numbers of a label's size")

@@ -35,8 +35,8 @@ TIERS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands under a name. `log2_concepts`: log2 of the number of secrets, None for random layers; `predicted`:
-    the cheapest attack and log2 of the operations that it is estimated to take, where there is an estimate."""
+    """One instance of the suite by name. `log2_concepts` is log2 of the number of secrets, None for random layers;
+    `predicted` names the cheapest attack and log2 of its estimated operations; `digest` is the instance's SHA-256."""
 
     name: str
     tier: str
@@ -49,7 +49,7 @@ class Entry:
 
 @cache
 def entries() -> Mapping[str, Entry]:
-    """All instances by name, in order."""
+    """Return the entries of all instances of the suite by name, in order."""
     pinned = json.loads(PINNED.read_text(encoding="utf-8"))
     by_name = {}
     for cell, stated in pinned["cells"].items():
@@ -67,7 +67,7 @@ def entry(name: str) -> Entry:
 
 
 def tier(name: str | None) -> list[Entry]:
-    """Return the entries of a tier, or all. Raises `InputError` if there is no such tier."""
+    """Return the entries of a tier (of all if None). Raises `InputError` if there is no such tier."""
     if name is not None and name not in TIERS:
         raise unknown("tier", name, TIERS)
     return [each for each in entries().values() if name in (None, each.tier)]
@@ -84,10 +84,10 @@ def instance(name: str) -> Instance:
 
 
 def digest(made: Instance) -> str:
-    """SHA-256 of an instance as integers: family, parameters, seed, secret, and the first examples of sampling seed 0.
+    """Return the SHA-256, in hex, of family, parameters, seed, secret and first examples of sampling seed 0.
 
-    A float of a secret counts as its 64 bits. Of a label with noise counts which of its possible values it is, since
-    the values themselves may differ in their last bits between versions of numpy.
+    A float of the secret enters by its 64 bits. A label enters by the index of its value among all possible ones, since
+    the values may differ in their last bits between versions of numpy.
     """
     data, teacher = made.examples(SHOWN, 0), made.teacher
     ranks: list[int] = []
@@ -105,7 +105,7 @@ def digest(made: Instance) -> str:
 
 
 def check() -> list[Check]:
-    """Make every instance and compare its digest with the pinned one."""
+    """Return, for every instance of the suite, whether it still has its pinned digest; each is made anew."""
     checks = []
     for name, pinned in entries().items():
         same = digest(instance(name)) == pinned.digest

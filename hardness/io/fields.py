@@ -17,7 +17,10 @@ REAL = (int, float, Fraction, np.integer, np.floating)
 
 
 def fitting(value: Any, hint: Any, what: str) -> Any:
-    """Return `value`, as a Python number, if it is of the type of a field: True is no integer, 1 is a float."""
+    """Return `value`, numpy's as Python's, if it has the type `hint`: True is no integer, 1 is a float too.
+
+    Raises `InputError`, which begins with `what`, for another type, and for integers of size 2^62 or more.
+    """
     value = value.item() if isinstance(value, np.generic) else value
     menu = get_origin(hint) is Literal
     kinds = get_args(hint) if menu or get_origin(hint) in (Union, UnionType) else (hint,)
@@ -31,7 +34,7 @@ def fitting(value: Any, hint: Any, what: str) -> Any:
 
 
 def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> None:
-    """Raise `InputError`, which ends with `why`, unless `value` is an integer from `low` to `high`, where there is one.
+    """Raise `InputError`, which ends with `why`, unless `value` is an integer from `low` to `high` (None: no limit).
 
     >>> whole("weight", 9, 1, 8, "dim is 9")
     Traceback (most recent call last):
@@ -45,7 +48,7 @@ def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "
 
 
 def number(name: str, value: Any, interval: str, why: str = "") -> None:
-    """Raise `InputError`, which ends with `why`, unless `value` is a finite number in an interval, written as one.
+    """Raise `InputError`, which ends with `why`, unless `value` is a finite number in `interval`, such as "(0, inf)".
 
     >>> number("flip", 0.5, "[0, 1/2)")
     Traceback (most recent call last):
@@ -60,7 +63,7 @@ def number(name: str, value: Any, interval: str, why: str = "") -> None:
 
 
 def one_of(name: str, value: Any, menu: Any) -> None:
-    """Raise `InputError` unless `value` is in a menu of texts."""
+    """Raise `InputError` unless `value` is one of the texts in `menu`."""
     if value not in tuple(menu):
         raise _unfit(name, f"one of {', '.join(menu)}", value)
 
@@ -76,7 +79,7 @@ def _unfit(name: str, kind: str, value: Any, why: str = "") -> InputError:
 
 
 def require_memory(needed: float, what: str, hint: str = "lower --dim or --heads") -> None:
-    """Raise `InputError` for what would need more bytes of memory than are free, caches of the system among them."""
+    """Raise `InputError` if `what` needs more bytes of memory (`needed`) than are free or in the system's caches."""
     import psutil  # late: a command that needs no memory does not wait for it
 
     free = float(psutil.virtual_memory().available)

@@ -13,10 +13,9 @@ TEXT_BYTES = 4 << 20  # bytes of a text that is read whole: as JSON it takes up 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; rename it to `path` on success, remove it on failure.
+    """Yield the path of an empty temporary file beside `path`; rename it to `path` on success, remove it on failure.
 
-    Missing parent folders are made. Raises `InputError` for a target that is a folder or a device, for a full disk, and
-    for whatever else the system refuses.
+    Missing parent folders are made. Raises `InputError` if `path` is a folder or device, or the system refuses.
     """
     temporary = _beside(path)  # named before it is made, so that a signal between the two leaves nothing
     try:
@@ -35,9 +34,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path, files: Collection[str], force: bool = False) -> Iterator[Path]:
-    """Yield a temporary folder, and rename it to `path` on success, which may be absent or empty.
+    """Yield a temporary folder, and rename it to `path` on success; remove it on failure.
 
-    With `force` one that holds these `files` and no others is replaced.
+    Raises `InputError` if `path` exists and is not an empty folder, or, with `force`, holds anything beside `files`.
     """
     path = path.resolve()
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
@@ -69,7 +68,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def regular(path: Path) -> Path:
-    """Return `path`, of a file: nobody may ever write to a pipe, a device may have no end."""
+    """Return `path`. Raises `InputError` unless it is a regular file: reading a pipe or device might never end."""
     if not path.is_file():
         raise InputError(
             f"cannot read {path}: {'it is a folder' if path.is_dir() else 'there is no such file'}"
@@ -78,7 +77,7 @@ def regular(path: Path) -> Path:
 
 
 def read_bounded(path: Path, longest: int = TEXT_BYTES) -> bytes:
-    """Return the bytes of a small file. Raises `InputError` for one that is longer than `longest` bytes."""
+    """Return the bytes of a file. Raises `InputError` for one that is longer than `longest` bytes, or not regular."""
     with regular(path).open("rb") as file:
         data = file.read(longest + 1)
     if len(data) > longest:

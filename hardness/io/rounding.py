@@ -9,10 +9,10 @@ PRECISION = 10_000  # digits in between; counts of hypotheses have hundreds
 
 
 def bounded(value: Any, up: bool, digits: int = 3, places: int | None = None) -> str:
-    """Return `value` as text, never below it if `up`, never above it if not: the one place where bounds are rounded.
+    """Return `value` as text, rounded up if `up`, else down, so that a printed bound stays true.
 
-    To `digits` significant digits, whole numbers whole; or to `places` decimal places. A dash for None. A float is
-    the shortest decimal that names it.
+    It is rounded to `places` decimal places if given, else to `digits` significant digits, where all digits before the
+    decimal point are kept. None gives a dash. A float counts as the shortest decimal that names it.
 
     >>> bounded(51.84, up=False), bounded(1957.94, up=False), bounded(1957.94, up=True), bounded(1.0499, up=True)
     ('51.8', '1,957', '1,958', '1.05')
@@ -46,7 +46,7 @@ def at_most(value: Any, digits: int = 3) -> str:
 
 
 def at_least_power(log2: float | None, places: int = 1) -> str:
-    """Return a lower bound that is known by its logarithm to the base 2: rounded down.
+    """Return a lower bound 2^`log2` as text, the exponent rounded down to `places` decimal places; a dash for None.
 
     >>> at_least_power(199.508), at_least_power(7.0)
     ('2^199.5', '2^7')

@@ -20,7 +20,7 @@ SUMMARY_VERSION = 2
 
 
 def finite(value: float) -> bool:
-    """Say whether a float holds a number: Python's JSON has NaN, infinities and integers of any length too.
+    """Say whether a number is finite as a float: Python's JSON also has NaN, infinities and integers of any length.
 
     >>> finite(1e308), finite(float("nan")), finite(10**400)
     (True, False, False)
@@ -29,7 +29,7 @@ def finite(value: float) -> bool:
 
 
 def parse(text: str | bytes, what: str) -> Any:
-    """Return the JSON value of a text: at most `DEPTH` levels deep, its numbers `finite`.
+    """Return the value of a JSON text. Raises `InputError` unless it is JSON of `finite` numbers, up to `DEPTH` deep.
 
     >>> parse("[" * 100_000, "answer.json")
     Traceback (most recent call last):
@@ -56,7 +56,7 @@ def parse(text: str | bytes, what: str) -> Any:
 
 
 def check(name: str, value: Any, what: str) -> None:
-    """Raise `InputError` that begins with `what` unless a value is as the schema `name` says.
+    """Raise `InputError`, which begins with `what`, unless a JSON value satisfies the schema `name`.
 
     >>> check("public", {"family": "mean", "dim": "8", "tokens": 2}, "examples.npz")
     Traceback (most recent call last):
@@ -81,7 +81,7 @@ def _checker(name: str) -> Any:
 
 
 def check_version(header: Any, what: str, advice: str) -> None:
-    """Raise `InputError` if a header states another format than `FORMAT_VERSION`; `advice` says what to do."""
+    """Raise `InputError` from `what` and `advice` if a header states another format than `FORMAT_VERSION`."""
     stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
     if stated != FORMAT_VERSION:
         known = f"this version reads format {FORMAT_VERSION}"
@@ -89,7 +89,7 @@ def check_version(header: Any, what: str, advice: str) -> None:
 
 
 def canonical(value: Any) -> str:
-    """Return JSON that does not depend on key order, on 1 or 1.0, on tuple or list. `InputError` on other data.
+    """Return JSON that is the same for any key order, for 1 and 1.0, for tuple and list. `InputError` on other data.
 
     >>> canonical({"b": (1.0, -0.0), "a": 0.05})
     '{"a":0.05,"b":[1,0]}'

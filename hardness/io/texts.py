@@ -14,7 +14,7 @@ WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
 def sanitize_json(value: Any) -> Any:
-    """Return JSON data of which every text, keys too, is printable and cut at `ENTRY_CHARACTERS` characters.
+    """Return JSON data with every text, keys too, made printable and cut at `ENTRY_CHARACTERS` characters.
 
     >>> sanitize_json("a\\x1b[2J"), sanitize_json(["\\u202e", 1.5]), sanitize_json({"a\\nb": 2})
     ('a\\\\x1b[2J', ['\\\\u202e', 1.5], {'a\\nb': 2})
@@ -35,7 +35,7 @@ def is_sanitized(value: Any) -> bool:
 
 
 def parse_value(text: str) -> int | float | bool | str | None:
-    """Return what a user's word stands for: a finite number, true, false, none, or the text itself.
+    """Return the value of a word on the command line: a finite number, true, false, none, or the text itself.
 
     >>> [parse_value(text) for text in ("12", "-3e-2", "True", "none", "nan", "hinge")]
     [12, -0.03, True, None, 'nan', 'hinge']
@@ -50,7 +50,7 @@ def parse_value(text: str) -> int | float | bool | str | None:
 
 
 def table(caption: str, values: Mapping[str, Any]) -> str:
-    """Return an HTML table for a notebook; numbers have four digits, missing values have no line.
+    """Return an HTML table of `values` for a notebook; floats have four digits, None and "" are left out.
 
     >>> table("Game", {"status": "solved", "ratio": 3.1249999, "bound": None})
     '<table><caption>Game</caption><tr><th>status</th><td>solved</td></tr><tr><th>ratio</th><td>3.125</td></tr></table>'
