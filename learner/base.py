@@ -136,7 +136,7 @@ class Learner(Regressor):
 
     @abstractmethod
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
-        """Return the layer that explains Y (n, k, d) on X (n, k, d), or none, and what the phases said."""
+        """Return the layer that explains Y (n, k, d) on X (n, k, d), or none, with the phases of the search."""
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from X and Y, both (n, k, d); return self.

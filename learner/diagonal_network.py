@@ -49,7 +49,7 @@ def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, outpu
 
 
 def centred(weights: Any) -> Any:
-    """Return weights on signs (d + 1, M) for weights on bits: b_i in row 0, t_ij in row j, c in the last one."""
+    """Return weights on signs v = 1 - 2u (rows b, t_j = -θ_j/2, c) for weights (d + 1, M) on bits u (rows θ_j, c)."""
     moved = weights.copy()
     moved[1:-1] *= -0.5
     moved[0] -= moved[1:-1].sum(axis=0)
@@ -57,7 +57,7 @@ def centred(weights: Any) -> Any:
 
 
 def entries(moved: Any) -> Any:
-    """Return weights on bits (d + 1, M), θ and then c, for weights on signs: the inverse of `centred`."""
+    """Return weights (d + 1, M) on bits u (rows θ_j, c) for weights on signs v = 1 - 2u: the inverse of `centred`."""
     weights = moved.copy()
     weights[0] += weights[1:-1].sum(axis=0)
     weights[1:-1] *= -2
@@ -65,7 +65,7 @@ def entries(moved: Any) -> Any:
 
 
 def by_centred(gradient: Any) -> Any:
-    """Return gradients (…, d + 1, M) by the weights on signs (`centred`), given those by the weights on bits."""
+    """Return gradients (…, d + 1, M) by weights on signs v = 1 - 2u (`centred`), given those by weights on bits u."""
     moved = gradient.copy()
     moved[..., 1:-1, :] = gradient[..., :1, :] - 2 * gradient[..., 1:-1, :]
     return moved
@@ -77,7 +77,7 @@ def forward(weights: Any, u: Any) -> Any:
 
 
 def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) -> Any:
-    """Return weights on signs (d + 1, M) after step number `step` of Adam by `gradient`, and a soft threshold.
+    """Return weights on signs (d + 1, M, see `centred`) after step `step` of Adam by `gradient`, and a soft threshold.
 
     `moments`, the running means of gradients and of their squares, are changed in place. The threshold moves every
     t_ij, all rows but the first and the last, towards 0 by rate · l1 and no further.

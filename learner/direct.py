@@ -40,10 +40,7 @@ class Direct(Learner):
     iterations: int = 400
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return roughly the number of multiply-adds if no start finds a layer: 1.1 · `iterations` evaluations each.
-
-        An evaluation is a gradient, and a fit of W by normal equations.
-        """
+        """Return the rough multiply-adds if no start succeeds: 1.1 · `iterations` gradients and fits of W a start."""
         total, rows = 0.0, examples_wanted(self.heads, tokens, dim)
         for start in range(self.starts):
             heads, n = self.heads + (self.spare if start else 0), min(examples, rows << (start // 2))

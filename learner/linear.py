@@ -59,7 +59,7 @@ def parameters(V: Array, Q: Array) -> Array:
 
 
 def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
-    """Return <x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of weighted `features`, X with query q, Z p."""
+    """Return <x_q, z_p> Σ_ij <x_i, z_j>² (n, n'), inner products of weighted `features`; q is X's query, p is Z's."""
     gram = np.empty((len(X), len(Z)))
     dim, pairs = X.shape[2], X.shape[1] * Z.shape[1]
     if dim < pairs:
@@ -115,7 +115,7 @@ def of_features(H: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def of_kernel(K: Array, Y: Array) -> tuple[Array, Array]:
-    """Return basis (n, r) and solution (n, ·) from K = HHᵀ: kernel values k (n,) give k @ basis and k @ solution."""
+    """Return B (n, r), p (n, ·) from K = HHᵀ: inputs of kernel values k (n,) have coordinates k @ B, outputs k @ p."""
     lam, U = np.linalg.eigh(K)
     keep = lam > SPAN_RANK * lam.max(initial=0.0)
     lam, U = lam[keep], U[:, keep]

@@ -59,7 +59,7 @@ class RidgeLearner(Regressor):
         return gram
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); return self."""
+        """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); return self. Raises `InputError` on others."""
         x, y = examples(X, Y)
         self.check_options()
         for alpha in np.atleast_1d(np.array(self.alpha, dtype=object)):

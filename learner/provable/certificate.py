@@ -52,7 +52,7 @@ def ball(X: Array, Y: Array, layer: MultiHeadAttention) -> Ball | None:
 def least_singular(X: Array, layer: MultiHeadAttention) -> float:
     """Return a lower bound of the least singular value of the Jacobian J on X (n, k, d), or 0 if none could be proved.
 
-    Half of an estimate by inverse iteration is taken off the diagonal of JᵀJ; a Cholesky factor of the rest proves it.
+    Half of an estimate by inverse iteration is taken off the diagonal of JᵀJ; that a Cholesky factor is left proves it.
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -96,8 +96,8 @@ def normal_matrix(X: Array, layer: MultiHeadAttention) -> Array:
 def lipschitz_bound(X: Array, layer: MultiHeadAttention) -> float:
     """Return an upper bound of the norm of D²F, F the outputs on all of X (n, k, d), over the ball of radius `REACH`.
 
-    With s = x_a ΔΘᵢ Xᵀ centred over tokens and v = X ΔWᵢ likewise, a row's second derivative is at most Σᵢ ½ Dᵢ|s||s'|
-    + ½|s||v'| + ½|s'||v|, Dᵢ the diameter of the tokens times Wᵢ (learner 1.14).
+    With s = x_a ΔΘᵢ Xᵀ centred over tokens and v = X ΔWᵢ likewise, a row's second derivative is at most
+    Σᵢ ½ Dᵢ|s||s'| + ½|s||v'| + ½|s'||v|, Dᵢ the diameter of the tokens times Wᵢ (learner 1.14).
     """
     k, d = X.shape[1:]
     centred = X - X.mean(axis=1, keepdims=True)

@@ -50,7 +50,7 @@ def impossible(heads: int, tokens: int, dim: int) -> str:
 
 
 def rows_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Return the number of examples that the rounds use: four times that of a local search, and at least 600."""
+    """Return the number of examples for a run of phase 6b: four times that of a local search, and at least 600."""
     return max(600, 4 * examples_wanted(heads, tokens, dim))
 
 
@@ -60,7 +60,10 @@ def random_start(heads: int, dim: int, rng: np.random.Generator) -> Array:
 
 
 def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAttention:
-    """Return the best layer of at most `rounds` rounds on X and Y (n, k, d) from Θ (m, d, d), fewer if gains stall."""
+    """Return the best layer of up to `rounds` rounds of phase 6b on X and Y (n, k, d) from Θ (m, d, d).
+
+    They end early where the residual is 0 up to rounding, or hardly falls, or too few examples tell the heads apart.
+    """
     residuals: list[float] = []
     best = theta
     for _ in range(rounds):

@@ -13,7 +13,7 @@ STARTS, ITERATIONS = 6, 25
 def multi_start(
     X: Array, Y: Array, hull: Hull, heads: int, rng: np.random.Generator
 ) -> tuple[MultiHeadAttention, list[float]]:
-    """Return the best layer of up to 6 random starts inside the hull, and the relative residuals of all, ascending.
+    """Return the best layer of up to 6 random starts in the hull of the Θᵢ, and all relative residuals, ascending.
 
     The search is on a coordinate for each head and direction. It ends once three starts agree with the best.
     """

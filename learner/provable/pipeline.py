@@ -75,7 +75,7 @@ class _Walk:
         return self.net(hull)
 
     def crude_sum(self) -> Array:
-        """Return phase 1's estimate of ΣWᵢ. The paper's, tried first, is exactly 0 where ΣWᵢ is; the other is not."""
+        """Return phase 1's estimate of ΣWᵢ. The paper's comes first: it is exactly 0 if ΣWᵢ and summed outputs are."""
         X, Y = self.sample
         w = crude.crude(X, Y)
         refusal = crude.refusal(w, Y)
@@ -87,7 +87,7 @@ class _Walk:
         return w
 
     def rounds(self, w: Array) -> Hull:
-        """Return the hull of least tolerance of phase 4: phases 2 and 3 by turns, on as many examples as planned."""
+        """Return the affine hull of the Θᵢ of least tolerance (phase 4), from phases 2 and 3 by turns as planned."""
         plan = self.plan((8 if self.given == 1 else 6) + (0 if self.given else 4))
         for number, examples in enumerate(plan):
             # ΣW no longer moves on this many examples: the rest of this stage would carve the same hull again.

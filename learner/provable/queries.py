@@ -64,10 +64,11 @@ def crude(ask: Ask, clip: float, tokens: int) -> Array:
 
 
 def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float) -> Hull | None:
-    """Return the hull by averages over rows of tolerance (`certify`) below a threshold; None if these are too few.
+    """Return the hull of the Θᵢ by averages over rows of tolerance below a threshold; None if these are too few.
 
-    The threshold is the one of `ETAS` with the least sum of itself and the noise of answers, which grows as rows get
-    fewer. Then d²(d² + 1)/2 queries ask for the normal matrix of the constraints, and d² for the right-hand side.
+    The tolerance is the error of the pattern that `certify` reads off a row. The threshold is the one of `ETAS` with
+    the least sum of itself and the noise of answers, which grows as rows get fewer. Then d²(d² + 1)/2 queries ask for
+    the normal matrix of the constraints, and d² for the right-hand side.
     """
     d = len(w)
 
@@ -106,7 +107,7 @@ def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float)
 
 
 def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
-    """Return ΣW by least squares on the tenth of the rows where patterns of Θ in the hull differ least: 2d² queries."""
+    """Return ΣW by least squares on the tenth of rows where patterns vary least over the Θ in the hull: 2d² queries."""
     bound = np.quantile(disagreement(own, hull), AGREEING)
 
     def moments(X: Array, Y: Array) -> Array:

@@ -9,7 +9,7 @@ from learner.varpro import attend
 
 
 def agreement_rows(X: Array, Y: Array, hull: Hull) -> Array:
-    """Return ΣWᵢ (d, d) by least squares on the output rows where patterns of the Θ in the hull differ least.
+    """Return ΣWᵢ (d, d) by least squares on the output rows whose patterns vary least over the affine hull of the Θᵢ.
 
     The fit is Y_a ≈ p_a X W, and p is the pattern of the hull's point of least norm. The choice of rows does not look
     at Y. Saturated rows are among them: there the patterns do not move at all.
@@ -26,7 +26,7 @@ def agreement_rows(X: Array, Y: Array, hull: Hull) -> Array:
 
 
 def disagreement(X: Array, hull: Hull) -> Array:
-    """Return how far p_a X of each row a moves along the hull's unit directions: Σ_q |∂(p_a X)/∂c_q|², (n·k,)."""
+    """Return how far p_a X of each row a moves along unit directions of the hull: Σ_q |∂(p_a X)/∂c_q|², (n·k,)."""
     n, k, d = X.shape
     basis = np.concatenate([hull.theta[None], hull.directions])
     left = (X.reshape(n * k, d) @ basis.transpose(1, 0, 2).reshape(d, -1)).reshape(n, k * len(basis), d)

@@ -22,7 +22,7 @@ LEAST_WEIGHT = 0.02  # below this a log-ratio of the pattern is too noisy to use
 
 @dataclass(frozen=True)
 class Certificates:
-    """Rows that one pattern of all heads fits, those of least tolerance `eta` (r,) first.
+    """Rows that one pattern of all heads fits, those of least tolerance `eta` (r,), the error of ln p, first.
 
     Row a (r,) of example X (r, k, d) has pattern p (r, k). `rows` were looked at, a pattern fits `finite` of them.
     """
@@ -41,7 +41,7 @@ class Hull:
 
     `spectrum` holds the singular values of the constraints, ascending, in units of their median: the first m − 1 are
     those of the directions, which nothing pins. `gap` is the m-th value over the one before, None for one head. `rank`
-    counts the values that are not 0. `tolerance` is the median of the constraints.
+    counts the values that are not 0. `tolerance` is the median `eta` of the certificates.
     """
 
     theta: Array
@@ -58,7 +58,7 @@ class Hull:
 
     @property
     def heads_seen(self) -> int:
-        """Return the number of heads in the spectrum: 1 plus the values before its widest gap, 1 without a gap."""
+        """Return the number of heads that the spectrum shows: values before its widest gap, plus 1; 1 without a gap."""
         ratios = self.spectrum[1 : MOST_HEADS + 1] / np.maximum(self.spectrum[:MOST_HEADS], 1e-12)
         widest = int(np.argmax(ratios))
         return widest + 2 if ratios[widest] >= LEAST_GAP else 1
@@ -81,7 +81,7 @@ def least(values: Array, count: int) -> NDArray[np.intp]:
 
 
 def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
-    """Return the `count` rows of least tolerance of examples X and Y (n, k, d), given an estimate w (d, d) of ΣWᵢ."""
+    """Return the `count` rows of least tolerance (`certify`) of examples X and Y (n, k, d), given w (d, d) ≈ ΣWᵢ."""
     parts = [certify(X[part], Y[part], w) for part in slices(len(X))]
     p, eta = (np.concatenate(each) for each in zip(*parts, strict=True))
     best = least(eta, count)
@@ -92,7 +92,7 @@ def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
 def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
     """Return patterns p (n, k, k) of Y (n, k, d) by affine least squares Y_a ≈ p_a X w, and their tolerances η (n·k,).
 
-    η estimates the error of ln p. It is infinite where no pattern with weights of at least `LEAST_WEIGHT` fits.
+    w (d, d) estimates ΣWᵢ, η the error of ln p; η is infinite where no p with weights of at least `LEAST_WEIGHT` fits.
     """
     n, k, d = X.shape
     Z = (X.reshape(-1, d) @ w).reshape(n, k, d)
