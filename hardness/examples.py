@@ -70,7 +70,7 @@ class InformativeExamples:
 
     @property
     def X(self) -> "InformativeExamples":
-        """The object itself, which serves as inputs beside the labels Y."""
+        """Return the object itself, which serves as inputs beside the labels Y."""
         return self
 
     def __len__(self) -> int:

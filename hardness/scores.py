@@ -32,7 +32,7 @@ class Criterion:
 
     @property
     def name(self) -> str:
-        """The criterion in words, such as "explained >= 0.9", as result rows state it."""
+        """Return the criterion in words, such as "explained >= 0.9", as result rows state it."""
         return f"{self.score} {'>=' if self.score in HIGH else '<='} {self.threshold:g}"
 
     def met(self, scores: Mapping[str, float | None]) -> bool:

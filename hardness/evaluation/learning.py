@@ -74,7 +74,7 @@ class Trial(dict[str, Any]):
 
     @property
     def last_phases(self) -> list[dict[str, Any]]:
-        """The phases that the learner reports, and of numbered ones, such as sculpt 1 to 4, only the last."""
+        """Return the phases that the learner reports, and of numbered ones, such as sculpt 1 to 4, only the last."""
         return list({each["name"].rstrip(" 0123456789"): each for each in self["phases"]}.values())
 
 

@@ -53,7 +53,7 @@ class Solver:
 
     @property
     def thing(self) -> Any:
-        """The class, function or object that `name` stands for. Raises `InputError` if there is none."""
+        """Return the class, function or object that `name` stands for. Raises `InputError` if there is none."""
         return registry.get(self.kind, self.name) if isinstance(self.name, str) else self.name
 
     @property

@@ -104,9 +104,9 @@ def lives(learner: Any, instance: Instance, cap: int, work: float) -> Iterator[L
 
 @dataclass
 class Ending:
-    """How learning ended. `last` is the last evaluation, `distinct` the number of examples that it came after, and
-    `multiply_adds` what was spent by then. `error` is what ended learning, if not success or the end of the budget.
-    `asked` is the number of examples planned for the last life; `reference_seconds` is CPU time of all lives.
+    """The end of learning: `last` is the last evaluation, `distinct` the number of examples before it, `multiply_adds`
+    what was spent by then. `error` is what ended it early, else None. `asked` is the number of examples planned for the
+    last life, `reference_seconds` the CPU time of all lives.
     """
 
     distinct: int = 0

@@ -155,7 +155,7 @@ class RoundingConcepts:
 
     @cached_property
     def label_table(self) -> NDArray[np.uint8]:
-        """The labels of every public vector under all secrets in order of rank, uint8 (q^n, U)."""
+        """Return the labels of every public vector under all secrets in order of rank, uint8 (q^n, U)."""
         elements = self.elements()
         return np.concatenate([self.labels(elements[i : i + 4096]) for i in range(0, len(elements), 4096)])
 
@@ -190,12 +190,12 @@ class ListedConcepts(ABC):
 
     @cached_property
     def inputs(self) -> NDArray[np.int8]:
-        """All sign vectors v, int8 (2^n, n)."""
+        """Return all sign vectors v, int8 (2^n, n)."""
         return (1 - 2 * (np.arange(2**self.n)[:, None] >> np.arange(self.n) & 1)).astype(np.int8)
 
     @cached_property
     def table(self) -> NDArray[np.int8]:
-        """The labels ±1 of all N distinct concepts on `inputs`, int8 (N, 2^n).
+        """Return the labels ±1 of all N distinct concepts on `inputs`, int8 (N, 2^n).
 
         Raises `InputError` for labels of other values, and for more than `ENUMERATED` labels.
         """

@@ -88,7 +88,7 @@ class Nested(Family):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """The number of coordinates that each parity of the chain has more than the one before."""
+        """Return by how many coordinates each parity of the chain exceeds the one before."""
         return blocks_of(self.size, self.block)
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -130,7 +130,7 @@ class Nested(Family):
         }
 
     def verify(self, teacher: NestedGadget, secret: Secret) -> Checks:
-        """Check theorem 1.2 again at every level of every parity."""
+        """Return the outcome of checking theorem 1.2 anew at every level of every parity."""
         sizes = np.cumsum(self.blocks).tolist()
         rests = [gadget.residual(levels(self.gadget, size)[1], self.sharpness) for size in sizes]
         detail = f"theorem 1.2 for {len(sizes)} parities, residual {max(rests)}"

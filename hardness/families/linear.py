@@ -80,7 +80,7 @@ class Hidden(ABC):
 
     @property
     def offset(self) -> float:
-        """The offset A of all labels. Raises `InputError` if it is not public."""
+        """Return the offset A of all labels. Raises `InputError` if it is not public."""
         return float(_needed(vars(self), "A"))
 
     def equations(self, X: NDArray[np.int8], Y: Floats) -> "Equations":

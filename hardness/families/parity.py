@@ -80,7 +80,7 @@ class Parity(Family):
 
     @property
     def size(self) -> int:
-        """The size s of the hidden set."""
+        """Return the size s of the hidden set."""
         return self.bits or bits(self.gadget, self.heads, self.balance)
 
     @property

@@ -76,12 +76,12 @@ class Rounding(Family):
 
     @property
     def _reach(self) -> int:
-        """The difference of the largest and the smallest t for a secret whose non-zeros all are ±1."""
+        """Return the difference of the largest and the smallest t for a secret whose non-zeros all are ±1."""
         return (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
 
     @property
     def _farthest(self) -> int:
-        """The largest |t| that any secret can reach."""
+        """Return the largest |t| that any secret can reach."""
         return (self.weight or self.dim - 1) * (self.modulus // 2)
 
     def log2_secrets(self) -> float:

@@ -71,7 +71,7 @@ class Gadget:
 
     @property
     def beta(self) -> float:
-        """The largest β."""
+        """Return the largest sharpness β of a head."""
         return float(self.betas.max())
 
     def levels(self, words: Words) -> NDArray[np.int64]:

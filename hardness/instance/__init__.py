@@ -104,17 +104,17 @@ class Instance:
 
     @property
     def heads_shown(self) -> int:
-        """The number of heads to make public, a bound if the own one follows from the secret (`Family.heads_shown`)."""
+        """Return the public number of heads, a bound if the true one depends on the secret (`Family.heads_shown`)."""
         return self.family.heads_shown(self.teacher)
 
     @property
     def heads_words(self) -> str:
-        """The number `heads_shown` as text, after "at most" where it is only a bound."""
+        """Return `heads_shown` as text, after "at most" where it is only a bound."""
         return f"{'at most ' if self.family.heads_follow else ''}{self.heads_shown}"
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the family by name, defaults included (`hardness.families.parameters`)."""
+        """Return the parameters of the family by name, defaults included (`hardness.families.parameters`)."""
         return families.parameters(self.family)
 
     def layer(self) -> MultiHeadAttention:
@@ -189,7 +189,7 @@ class Instance:
             yield self.examples(min(CHUNK, count - start), seed, start)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
-        """Return what is published with examples: parameters, offset A, gate C, sampling seed; X follows from it."""
+        """Return the public parameters as JSON data, with offset A, gate C and sampling seed; X follows from them."""
         known = {
             "family": self.family.name,
             **self.parameters,
@@ -295,7 +295,7 @@ generate, load = Instance.generate, Instance.load
 
 
 def _contents(path: Path) -> tuple[dict[str, Any], Secret]:
-    """Return the checked header of an instance file, and the secret as it stands there. Raises `InputError`."""
+    """Return the checked header of an instance file, and its unchecked secret. Raises `InputError` on other files."""
     from safetensors import safe_open
 
     with regular(path).open("rb") as file:

@@ -39,7 +39,7 @@ FILES_OF_CHALLENGE = ("challenge.json", *FILES)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge says: whether the answer is right (`ok`), its `kind` (secret, predictions, none), and why."""
+    """The judge's verdict: whether the answer is right (`ok`), its `kind` (secret, predictions, none), and why."""
 
     ok: bool
     kind: str
@@ -187,7 +187,7 @@ def _commit(header: dict[str, Any], answer: bytes) -> str:
 
 
 def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
-    """Return a secret as JSON with one spelling: an ascending support, or residues 0..q-1. Raises `ValueError`."""
+    """Return a secret as JSON of one spelling: ascending support, or residues 0..q-1. `ValueError` for no secret."""
     name = "support" if public["family"] == "parity" else "w"
     if not isinstance(answer, dict) or name not in answer:
         raise ValueError(f'expected {{"{name}": [..]}} or {{"predictions": [..]}}')
@@ -204,7 +204,7 @@ def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
 
 
 def _canonical_levels(public: dict[str, Any], X: Signs, values: NDArray[np.float64]) -> bytes:
-    """Return as JSON the integers nearest to x_1[0] value - A for `values` (H,) of row 0, column 0; or `ValueError`."""
+    """Return as JSON the integers nearest to x_1[0] value - A of `values` (H,), row 0 and column 0, or raise `ValueError`."""
     level = X[:, 0, 0] * values - float(public["A"])
     if not (np.abs(level) < 2**53).all():  # levels are far smaller, and NaN is not
         raise ValueError("predictions must be finite numbers of a label's size")
