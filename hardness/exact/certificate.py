@@ -75,7 +75,7 @@ def _short(query: Query) -> Query:
 
 
 def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
-    """Return a short rational near the answer `reply` within tau of both means; raise `InputError` if there is none."""
+    """Return a short rational near the answer `reply` and within tau of both means; raise `InputError` if none is."""
     low, high = Fraction(max(means)) - tau, Fraction(min(means)) + tau
     near, margin = Fraction(reply).limit_denominator(10**6), Fraction(1, 10**9)
     if low + margin <= near <= high - margin:
@@ -124,7 +124,7 @@ def _listed(tables: dict[str, int]) -> dict[str, Any]:
 
 
 def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
-    """Return a certificate of theorem B's lower bound on the queries of any strategy that must be certain."""
+    """Return a certificate of theorem B's lower bound on queries that surely identify, with T(5) read as 11/80."""
     tau = decimal(tolerance)
     # The checker follows the proof by hand, T(5) <= 11/80; just below 13/96 the lab's own table says no more.
     weaker = FIVE - Fraction(1, 10**9) if FIVE <= tau < Fraction(11, 80) else tau

@@ -50,11 +50,12 @@ def middle(count: int) -> float:
 
 @cache
 def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
-    """Return pairs (live, lost), growing: of `live` or more parities some query loses `lost` to any answer (theorem C).
+    """Return pairs (live, lost), growing: of `live` or more parities a query surely rules out `lost` (theorem C).
 
     The query is a cut sum of M of them with random signs. If its means at these M sets have mean nu and variance D, at
     most the share D/(D + (nu - tau)^2) does not pass tau, on average over all draws. Of J that do, the smaller side, up
-    or down, has (J - sqrt J)/2 at some argument. With as many + as - signs, M/2 less those that do not pass are lost.
+    or down, has (J - sqrt J)/2 at some argument of the characters. With as many + as - signs, M/2 less those that do
+    not pass are lost.
     """
     count, past, spread, crowd = _plans(tolerance)
     losses, live, most = [], 2, 0

@@ -65,7 +65,7 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
 
 
 class _Caster:
-    """Chooses the queries of `flat`; remembers how many sets it means to lose, on what layers, and its templates."""
+    """Chooses the queries of `flat`; remembers the number of sets aimed at, the size of layers, and the templates."""
 
     def __init__(self, concepts: ParityConcepts, tau: float, rng: Random) -> None:
         self.concepts, self.tau, self.rng = concepts, tau, rng
@@ -115,7 +115,7 @@ class _Caster:
 def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
     """Ask queries on few sets that rule out more than sign batches, while such are found; optimal for the last six.
 
-    Of more sets, queries are tried of which every answer keeps about w at most, w the next size in `end_game`.
+    Of more sets, a query is tried of which every answer keeps about w at most, w the next size in `end_game`.
     """
     games = SmallGames(tau)
     try:

@@ -149,7 +149,7 @@ class SmallGames:
         return fewer + (more or not isinstance(self.decide(concepts, fewer), Ask))
 
     def decide(self, concepts: Sequence[int], queries: int) -> Ask | Refutation:
-        """Return the first query of a strategy that surely identifies within `queries` queries, or a proof of none."""
+        """Return the first query of a strategy that surely identifies with `queries` queries, or proof of none."""
         if len(concepts) > MOST_CONCEPTS:
             raise InputError(f"branch and bound is for at most {MOST_CONCEPTS} concepts, got {len(concepts)}")
         decision = _Decision(self, tuple(concepts), queries)
@@ -191,7 +191,7 @@ class _Decision:
         self.leaves: list[Leaf] = []
 
     def search(self, beginning: list[int]) -> Ask | None:
-        """Return a winning query whose means begin in this order, or None after adding proofs of none to `leaves`."""
+        """Return a winning query whose means begin in this order, or None after adding proof of none to `leaves`."""
         if perf_counter() > self.games.deadline:
             raise OutOfTime
         if any(tuple(map_[i] for i in beginning) < tuple(beginning) for map_ in self.maps):

@@ -140,7 +140,7 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
 
 @compiled
 def gate(words: Any, value: Any, closed: Any, out: Any) -> Any:
-    """Fill out (n, 2) with x_a[0] of packed pairs (n, 2, W), times value (n,) where z_0 != 0, else times `closed`."""
+    """Fill out (n, 2) with x_a[0] of packed pairs (n, 2, W), times value (n,) if z_0 != 0 and times `closed` if not."""
     for i in range(value.size):
         first, second, here = words[i, 0, 0] & ONE, words[i, 1, 0] & ONE, value[i]
         # Products with signs, not branches: half of these would be guessed wrong.

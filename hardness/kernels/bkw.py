@@ -98,7 +98,7 @@ def fold(
     g: int,
     table: NDArray[np.complex64],
 ) -> None:
-    """Add e^{i(phase - v·θ)} of each row v to table (g^k,), at the cell that its k `columns` mod g give."""
+    """Add e^{i(phase - v·θ)} of each row v to table (g^k,), at the cell that its k coordinates `columns` mod g give."""
     for i in range(len(v)):
         index = _turned(v[i], phases[i], theta)
         # The grid's cell: residues mod g of the columns in mixed radix, the first column the most significant.

@@ -80,8 +80,8 @@ class Estimate:
     theta: Array | None = None
 
     def error(self, layer: MultiHeadAttention, tokens: int) -> tuple[str, float]:
-        """Return which quantity this estimates and its relative error (`nothing`: inf); `layer` holds the true ones.
-        Heads are matched in any order, and where an input has two `tokens` up to sign."""
+        """Return the name of what this estimates and its relative error, "nothing" and inf if empty; `layer` is the
+        truth. Heads are matched in any order, and where an input has two `tokens` up to sign."""
         if self.sum_w is not None:
             true = layer.w.sum(axis=0)
             return "sum", float(np.linalg.norm(self.sum_w - true) / np.linalg.norm(true))

@@ -55,7 +55,7 @@ def best_answer(means: NDArray[np.float64], tolerance: float) -> float:
 
 
 class Oracle(ABC):
-    """Answers queries and counts them. The secret is one of `live`; `rng` draws it and any noise."""
+    """Answers at most `budget` queries and counts them. The secret is one of `live`; `rng` draws it and any noise."""
 
     name: ClassVar[str]
     adversary: ClassVar[bool] = False
@@ -67,7 +67,8 @@ class Oracle(ABC):
     def answer(self, query: Query, tolerance: float) -> float:
         """Return the answer to a query at STAT(tolerance); an adversary then drops the concepts that it rules out.
 
-        Raises `InputError`, with the query's index, if it is none on this class, leaves [-1, 1] or exceeds the budget.
+        Raises `InputError`, with the query's index, if it does not fit this class, leaves [-1, 1] or exceeds the
+        budget.
         """
         check_tolerance(tolerance)
         number, possible = self.ledger.queries, self.possible
@@ -122,7 +123,8 @@ class Window(Oracle):
 
 
 class Null(Window):
-    """Adversary that answers 0, as if labels told nothing, while any possible concept allows it; else as `Window`."""
+    """Adversary that answers 0, as if labels told nothing, while a concept still possible allows 0; after that it
+    answers as `window` does. Theory 2.5(b)."""
 
     name = "null"
 

@@ -60,7 +60,7 @@ def until_idle(
 
 
 def best_of(candidates: Callable[[Any, int], Iterable[Query]], live: Any, tolerance: float) -> Steps:
-    """Yield, each time, the candidate query after whose answer by the oracle `window` fewest concepts are left."""
+    """Yield each time the one of the `candidates` that leaves fewest concepts when the oracle `window` answers."""
 
     def best(live: Any, idle: int) -> list[Query]:
         def kept(query: Query) -> int:
@@ -93,7 +93,7 @@ def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
 
 
 def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask votes of random concepts still possible, half with sign -1: of several sizes the one that leaves fewest."""
+    """Ask votes of random possible concepts, half with sign -1; of several sizes the one that leaves the fewest."""
     largest = batch_size(tolerance)
 
     def candidates(live: Elements, idle: int) -> list[Query]:
@@ -169,7 +169,8 @@ def _split(sets: Masks, n: int) -> Masks:
 
 
 def _block(mask: int, rank: int, n: int) -> SpanFunction:
-    """Return the bent query on the block of a set: the first 2 `rank` pairs of which the set holds exactly one vary."""
+    """Return the bent query on the block of a set, in which the first 2 `rank` of the pairs {2i, 2i+1} that hold
+    exactly one coordinate of the set hold either one."""
     split = int(_split(np.array([mask], np.uint64), n)[0])
     pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
     for j in pairs:

@@ -85,7 +85,7 @@ def most_lost(tolerance: float | Fraction) -> int:
 
 
 def last(holds: Callable[[int], bool]) -> int:
-    """Return the largest e for which holds(e) is true; it is true at 1 and false from some e on."""
+    """Return the largest e for which holds(e) is true; it must be true at 1 and false from some e on."""
     high = 2
     while holds(high):
         high *= 2

@@ -27,7 +27,7 @@ def examples_needed(concepts: int, rho: float, success: float = 0.9, flip: float
 
 
 def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return how many informative examples a learner needs that keeps `bits` bits of each: rho = 2^(bits - 1).
+    """Return how many informative examples a learner needs that keeps `bits` bits of each, rho = 2^(bits - 1) (2.10).
 
     >>> message_examples(184_756), message_examples(184_756, flip=0.1), message_examples(184_756, bits=4)
     (86379, 134967, 10797)

@@ -79,7 +79,7 @@ def parity_sda(concepts: int, average: float) -> int:
 
 
 def adversary_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict[str, float]:
-    """Return lower bounds on queries at STAT(tolerance) by the adversary's name; one that says nothing is absent.
+    """Return lower bounds on queries at STAT(tolerance) by the adversary's name; one that is not positive is absent.
 
     Parities flipped with probability `flip`: theory 2.5; rounding: 2.6; listed classes: 2.8, the window alone.
     """
@@ -139,7 +139,7 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 
 def entropy_floor(concepts: int, tolerance: float) -> float:
-    """Return log2 N over an answer's bits: what even an exact oracle that rounds to multiples of 2 tau takes."""
+    """Return log2 N over the bits of an answer: a floor even where answers are means rounded to multiples of 2 tau."""
     return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)
 
 
