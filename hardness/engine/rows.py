@@ -27,8 +27,8 @@ PLANNED = "planned"  # the status of a task that has not been run
 TIMED = ("reference_seconds",)  # of a detail, what is a time: no two runs agree on it
 JSON = ("cost", *TIMES, *TIMED)  # cells besides task and detail
 TABLE_BYTES, SUMMARY_BYTES = 32 << 20, 4 << 20
-# What the rows of a study are about; the second part, where it is stated
-ABOUT, PART = ("study", "seed", "quick"), {"ray", "dim", "examples", "work"}
+# What the rows of a study are about, and settings of a ray or a board under which they were asked for
+ABOUT, SETTINGS = ("study", "seed", "quick"), {"ray", "dim", "examples", "work"}
 
 
 def dump(rows: Iterable[Row], out: Path, timing: bool = False) -> int:
@@ -115,7 +115,7 @@ def read(path: Path) -> Table:
     beside = file.with_name(SUMMARY)
     try:
         stated = schemas.parse(read_bounded(beside, SUMMARY_BYTES), str(beside))
-        about = {name: stated[name] for name in (*ABOUT, *sorted(PART & stated.keys()))}
+        about = {name: stated[name] for name in (*ABOUT, *sorted(SETTINGS & stated.keys()))}
         made_by, commits = ([*map(sanitize, stated.get(name, []))] for name in ("made_by", "commits"))
         given = stated.get("provenance", {"commit": commits[0]} if len(commits) == 1 else {})
         provenance = {name: str(value) for name, value in given.items()}

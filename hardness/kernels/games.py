@@ -13,7 +13,7 @@ def best_window(values: Any, length: Any, zeros: Any) -> Any:
     is the maximum over all intervals. The first optimum is taken.
     """
     best, low, j = -1, values[0] if values.size else 0 * length, 0
-    before = 0  # values[i:j] lie in [start, start + length]
+    before = 0  # values[before:j] lie in [start, start + length]
     zero_tried = zeros == 0
     i = 0
     # Low ends are tried in ascending order, 0 in its turn. As they rise the right end j only moves right, so the whole
