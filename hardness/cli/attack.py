@@ -45,9 +45,9 @@ def attack(
     """Attack an instance: all that the attack gets is the examples file.
 
     `hardness attack membership F` takes an instance file instead: the attacker chooses inputs and sees their labels.
-    So does `batch-gradient`: the attacker sees exact mean gradients of batches, and no example (theory 2.10).
+    `batch-gradient` takes one too: the attacker sees exact mean gradients of batches, and no example (theory 2.10).
 
-    Of a challenge it gets the public folder: with --json the report is an answer to `hardness judge`.
+    For a challenge, name its public folder: with --json the report is an answer to `hardness judge`.
 
     Example: hardness attack gaussian examples.npz
     """
@@ -85,10 +85,10 @@ def attacks(as_json: Json = False) -> None:
 
 
 class Estimate(TyperCommand):
-    """`estimate` of an instance file, or of the family that the line names, wherever in it, with its options."""
+    """Run `estimate` on an instance file, or on a family named anywhere in the line, with the family's options."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Parse the line, as the family's if there is one in it. Raises `InputError` for a misspelt family."""
+        """Parse the command line, with a family's options if it names one. Raises `InputError` for a misspelt one."""
         from difflib import get_close_matches
 
         known = family_names()

@@ -17,12 +17,12 @@ from hardness.io.texts import printable
 
 
 def option(text: str, *names: str, **more: Any) -> Any:
-    """Return an option of typer with this help."""
+    """Return a typer option with the help `text` and the flags `names`; `more` goes to `typer.Option`."""
     return typer.Option(*names, help=text, **more)
 
 
 def argument(text: str, **more: Any) -> Any:
-    """Return an argument of typer with this help."""
+    """Return a typer argument with the help `text`; `more` goes to `typer.Argument`."""
     return typer.Argument(help=text, **more)
 
 
@@ -34,7 +34,7 @@ Seed = Annotated[int | None, option("Any integer >= 0; drawn with 128 bits and r
 
 
 def group(text: str, example: str, **settings: Any) -> typer.Typer:
-    """Return a group of commands that shows its help where no command is named."""
+    """Return a group of commands with this help and example; without a subcommand it prints its help."""
     example = f"Example: hardness {example}"
     return typer.Typer(no_args_is_help=True, help=text, epilog=example, rich_markup_mode=None, **settings)
 
@@ -45,7 +45,7 @@ def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> Non
     >>> emit(True, {"queries": 148}, ["148 queries"])
     {"queries": 148}
 
-    Raises `InputError` if stdout cannot hold it (a full disk); a closed pipe is nobody's error.
+    Raises `InputError` if stdout cannot hold it (a full disk); a closed pipe is no error.
     """
     try:
         print(json.dumps(payload) if as_json else "\n".join(map(printable, lines)))
@@ -69,9 +69,10 @@ def emit_registered(
     more: Mapping[str, Any] | None = None,
     about: Callable[[Any], dict[str, str]] | None = None,
 ) -> None:
-    """Print all that is registered of a kind, and `more`: its name, and what `about` says of it, a summary first.
+    """Print the name and summary of everything registered of a `kind`, and of `more`; `kinds` is its key in JSON.
 
-    By default that is the first line of its docstring. What cannot be loaded has a line on stderr, and is `broken`.
+    `about` returns its summary and more to print, by default the first line of its docstring. What cannot be loaded
+    gets a line on stderr, and an entry under `broken`.
     """
     from hardness import registry
 
@@ -102,7 +103,7 @@ def emit_checks(as_json: bool, checks: Iterable[Any], **more: Any) -> None:
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Raise `InputError` for a file that is there, unless forced: with an instance a drawn seed would be lost."""
+    """Raise `InputError` if the file `out` exists, unless `force`: a lost instance file loses its seed."""
     if out.is_file() and not force:
         raise InputError(f"{out} exists; name another --out, or say --force to replace it")
 
@@ -110,7 +111,7 @@ def refuse_existing(out: Path, force: bool) -> None:
 def with_options(
     options: Iterable[Parameter], make: Callable[..., Any], run: Callable[..., None]
 ) -> Callable[..., None]:
-    """Return `run` as typer reads it: in place of its first argument, which `make` makes of them, stand `options`.
+    """Return a function for typer with `options` and those of `run`; it calls `run(make(options), …)`.
 
     Raises `InputError` for an option that `run` has too.
     """
@@ -128,10 +129,10 @@ def with_options(
 
 
 def command(verb: str, name: str, run: Callable[..., None], ending: str = "") -> TyperCommand:
-    """Return the command ``hardness verb name``: `run` with an option for each field of the family, made into it.
+    """Return the command ``hardness verb name``, with an option for each field of the family `name`, for typer.
 
-    `ending` ends the worked example. Raises `InputError` if there is no such family, or if a field clashes with an
-    option of `run`.
+    It calls `run` with the family built from them. `ending` ends the worked example. Raises `InputError` for an unknown
+    family, and if a field has the name of an option of `run`.
     """
     from hardness import families
     from hardness.families.base import types_of

@@ -38,20 +38,20 @@ LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
 
 
 class Generate(TyperGroup):
-    """`generate` and its families: only one that is named is imported."""
+    """Group the commands `generate FAMILY`; a family is imported only if it is named."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands: Any = dict.fromkeys(family_names())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command on a family, ``module:Class`` too."""
+        """Return the command for a registered family or ``module:Class``; None for any other name."""
         if cmd_name not in self.commands and ":" not in cmd_name:
             return None
         return command("generate", cmd_name, generate, " --out instance.safetensors")
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the names alone: what a family is and what it takes, it says itself."""
+        """List the families by name alone; the help of each says what it is and which options it takes."""
         with formatter.section("Families"):
             formatter.write_dl(
                 [(name, f"options: {ctx.command_path} {name} --help") for name in self.commands]
@@ -100,13 +100,13 @@ def generate(
 
 
 def _hidden(instance: "Instance") -> dict[str, Any]:
-    """Return what nobody may know who is to find the secret."""
+    """Return seed, command and secret: what must not be shown to those who are to find the secret."""
     secret = {name: value.tolist() for name, value in instance.secret.items()}
     return {"seed": instance.seed, "command": instance.command(), "secret": secret}
 
 
 def _described(instance: "Instance", header: dict[str, Any]) -> list[str]:
-    """Return a header in words."""
+    """Return lines of text about an instance: parameters, heads and the certificate in its `header`."""
     stated = (f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
     certificate = header["certificate"].items()
     secret = f"{header['heads']}, in public " if "seed" in header and instance.family.heads_follow else ""
@@ -145,7 +145,7 @@ def inspect(
 
 
 def _right_labels(family: "Family") -> dict[str, Any]:
-    """Return pi and eps of theory 2.6 where a rounding has few heads, or why there are none; else nothing."""
+    """Return pi and eps of theory 2.6 for a rounding with a given number of heads, or a reason; {} for others."""
     from hardness.families.concepts import RoundingConcepts
     from hardness.sq.bounds.rounding import FEW_HEADS, right_labels
 
@@ -158,7 +158,7 @@ def _right_labels(family: "Family") -> dict[str, Any]:
 
 
 def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":
-    """Return the conditions of the layer, without values where these depend on the secret; none of a large layer."""
+    """Return the layer's conditions, without values that depend on the secret unless `reveal`; [] for a large layer."""
     from hardness.gadgets.conditions import CONDITIONS, conditions
     from hardness.layer import MultiHeadAttention
 

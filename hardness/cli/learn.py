@@ -18,7 +18,7 @@ Options = dict[str, int | float | bool | str | None]
 
 
 def settings(words: Iterable[str]) -> Options:
-    """Return what ``--set NAME=VALUE`` says: numbers, true, false and none as such, and else text.
+    """Return the options of ``--set NAME=VALUE``: numbers, true, false and none as Python's, other values as text.
 
     >>> settings(["l1=0.03", "batch=512", "loss=hinge", "rate=none"])
     {'l1': 0.03, 'batch': 512, 'loss': 'hinge', 'rate': None}
@@ -96,7 +96,7 @@ def learn(
 
 
 def _lines(trial: Any) -> Iterator[str]:
-    """Yield a line for each phase, of numbered ones for the last; what the provable learner recovered, or missed."""
+    """Yield a line per phase (of numbered rounds the last only), then what the provable learner recovered or missed."""
     for phase in trial.last_phases:
         outcome = phase["reason"] or _numbers(phase["diagnostics"])
         yield f"{phase['name']:22} {phase['verdict']:8} {outcome}"

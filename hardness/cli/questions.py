@@ -85,7 +85,7 @@ def board(
 ) -> None:
     """Put learners and attacks to the named instances of the suite, each within the budgets of the board.
 
-    Without --learner and --attack all of the lab run. `study merge` joins rows that others send.
+    Without --learner and --attack all built-in ones run. `study merge` joins rows that others send.
 
     Example: hardness board --suite easy --learner student --attack gaussian --out board
     """
@@ -183,7 +183,7 @@ def cite(as_json: Json = False) -> None:
 def validate(as_json: Json = False) -> None:
     """Run published tables of other projects on instances of the lab, and print published beside ours.
 
-    A line is within if the range of our runs meets the published one. It takes less than two minutes.
+    A line says within if the range of our runs overlaps the published one. It takes less than two minutes.
 
     Example: hardness validate --json
     """
@@ -201,7 +201,7 @@ def validate(as_json: Json = False) -> None:
 
 
 def shown(runs: tuple[int | None, ...]) -> str:
-    """Return the runs of a table in words; None is a run that did not solve."""
+    """Return as text the runs of one line of a table, of which None stands for a run that did not solve."""
     solved = [entry for entry in runs if entry is not None]
     span = f"{min(solved)} to {max(solved)}" if solved else "none"
     return span if len(solved) == len(runs) else f"{span} ({len(solved)} of {len(runs)} runs)"

@@ -44,7 +44,7 @@ EXAMPLES = {
 
 
 class Classes(TyperGroup):
-    """A group whose commands are classes of concepts: of a family, or listed ones of one's own, ``module:Class``."""
+    """Group commands by class of concepts: a family, or ``module:Class`` for a listed class of the user's own."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return ["parity", "rounding"] if self.name in ("bounds", "play") else ["parity"]
@@ -56,7 +56,7 @@ class Classes(TyperGroup):
 
 
 def on_class(verb: str, path: str) -> Any:
-    """Return the command `sq verb` on a family, or on the listed class at ``module:Class``; its fields are options."""
+    """Return the command ``sq verb`` for a family, or for a listed class ``module:Class``; its fields are options."""
     from hardness import registry
     from hardness.families import Family
     from hardness.families.concepts import ListedConcepts
@@ -94,8 +94,8 @@ def strategies(as_json: Json = False) -> None:
 def bounds(concepts: Any, tolerance: Tolerance, every: All = False, as_json: Json = False) -> None:
     """Print the strongest proved lower bound on the queries that any strategy needs; with --all, every one.
 
-    Of parity, rounding, or by `module:Class` a family with a method `concepts` or a listed class, which has its bound
-    by the largest eigenvalue of its Gram matrix (theory 2.8).
+    The class is parity, rounding, or `module:Class`: a family with a method `concepts`, or a listed class, whose bound
+    follows from the largest eigenvalue of its Gram matrix (theory 2.8).
     """
     from hardness.sq.bounds.parity import proved_bounds
     from hardness.sq.game import class_of
@@ -119,7 +119,7 @@ def parity_bounds(
 ) -> None:
     """Print the strongest proved bound on queries of any strategy, and on examples of learners that keep little.
 
-    Queries only with --tolerance, and for certain success. Examples are informative ones, half of all (theory 2.10).
+    Bounds on queries need --tolerance and are for certain success. Only informative examples count, half of all (2.10).
     """
     from hardness.sq.bounds.messages import message_examples, proved_examples
     from hardness.sq.bounds.parity import proved_bounds
@@ -136,7 +136,7 @@ def parity_bounds(
 
 
 def _emit_bounds(proved: Mapping[str, Any], every: bool, as_json: bool) -> None:
-    """Print bounds, a line each with its source: of those on queries the strongest, or every one."""
+    """Print bounds, one per line with its source: the strongest of those on queries, or each if `every`."""
     from hardness.sq.bounds.parity import SOURCES
 
     shown = {name: value for name, value in proved.items() if name in SOURCES and value is not None}
@@ -152,7 +152,7 @@ def _emit_bounds(proved: Mapping[str, Any], every: bool, as_json: bool) -> None:
 
 
 def _text(name: str, value: Any) -> str:
-    """Return a bound in print, rounded to the side on which it stays true."""
+    """Return a bound as text: a lower bound rounded down, an upper bound rounded up."""
     from math import log2
 
     from hardness.io.rounding import at_least, at_least_power, at_most
@@ -220,7 +220,7 @@ def play(
 ) -> None:
     """Play a strategy against an oracle and count its queries.
 
-    On parity, rounding, or by `module:Class` a family with a method `concepts` or a listed class.
+    The class is parity, rounding, or `module:Class`: a family with a method `concepts`, or a listed class.
     """
     from hardness.sq.game import play as play_game
 
@@ -247,7 +247,7 @@ def certify(
 ) -> None:
     """Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.
 
-    It says what a run left open, or is a lower bound, or the exact value of a small class.
+    The statement is what the answers in a run leave possible, a lower bound, or the exact value of a small class.
     """
     from hardness.exact import certificate
     from hardness.sq.game import class_of

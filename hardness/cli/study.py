@@ -76,8 +76,8 @@ def run(
 ) -> None:
     """Run a study, or what is left of it, and write its dashboard.
 
-    What was run stays as it ended, crashes too: name another --out after an edit of a learner of yours.
-    --learner, --attack and --strategy put one more of their kind on the grid, by module:Name or a registered name.
+    Trials that ended, crashed ones too, are not run again: name another --out after an edit of a learner of yours.
+    --learner, --attack and --strategy add a solver of their kind to the grid, by module:Name or a registered name.
 
     Example: hardness study run random-features --quick --out /tmp/quick
     """
@@ -106,9 +106,9 @@ def carry_out(
     folder: Path,
     text: "Callable[[list[Row]], list[str]]" = lambda rows: [],
 ) -> None:
-    """Run what the store in `folder` lacks of tasks, as the options in `context` say; write the dashboard.
+    """Run those tasks that the store in `folder` lacks, as the options in `context` say, and write the dashboard.
 
-    `text` returns the lines that are printed of the rows of `tasks`.
+    `about` says which rows the store holds. `text` returns lines to print about the rows of `tasks`.
     """
     from hardness.engine.run import run as run_tasks
 
@@ -146,7 +146,7 @@ def carry_out(
 
 @contextmanager
 def resumable(context: typer.Context, folder: Path) -> Iterator[None]:
-    """Say of a run that is interrupted what is kept, and what goes on with it."""
+    """Print, if the run inside is interrupted, which trials are kept and which command runs the others."""
     try:
         yield
     except KeyboardInterrupt:
@@ -203,7 +203,7 @@ def sweep(
 
 
 def _ended(as_json: bool, verdict: str, table: "Table", folder: Path, ran: int, lines: list[str]) -> None:
-    """Print what a run came to. Exit with code 1 if a trial ended in error or was killed."""
+    """Print the result of a run. Exit with code 1 if a trial of the table ended in error or was killed."""
     from hardness.report.dashboard import PAGE
 
     counts, page = table.counts(), str(folder / PAGE)
@@ -284,7 +284,7 @@ def report(
 
 
 def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":
-    """Return every K-th task from the I-th on, of a shard I/K."""
+    """Return the tasks of the shard "I/K": every K-th task from the I-th on; all without a shard."""
     if shard is None:
         return tasks
     index, _, parts = shard.partition("/")

@@ -26,11 +26,11 @@ SEED = 20260303  # of our instances; run i has the seed (this, i)
 
 @dataclass(frozen=True)
 class Setting:
-    """A line of a published table: k of n bits, a network, its steps, and the share of test rows that ends a run.
+    """Hold one line of a published table: a parity of k of n bits, a network, and how it is trained.
 
-    `sign`: steps follow the signs of the gradient. `violators`: the gradient is the mean over the rows inside the
-    margin alone, in place of all rows of the batch. `published` has the epochs of each run, None of one that failed,
-    or their mean where no more was published; a run ends after `limit` epochs.
+    A run ends at the share `target` of right test rows, or after `limit` epochs. `sign`: steps follow the signs of the
+    gradient. `violators`: the gradient is a mean over the rows of a batch with margin below 1 only. `published` has the
+    epochs of each run (None: it failed), or their mean if no more was published.
     """
 
     table: str
@@ -59,7 +59,7 @@ SETTINGS = (
 
 
 def settings() -> Iterator[dict[str, Any]]:
-    """Yield each published setting with our runs of it, as it is run: the rows of `hardness validate`."""
+    """Yield the rows of `hardness validate`: each published setting with our runs of it, once they are done."""
     for line in SETTINGS:
         ours = tuple(epochs(line, run) for run in range(RUNS))
         size = f"{line.table}: n = {line.n}, k = {line.k}, width {line.width}, {line.rows:,} rows"
@@ -70,7 +70,7 @@ def settings() -> Iterator[dict[str, Any]]:
 
 
 def within(published: tuple[int | None, ...], ours: tuple[int | None, ...]) -> bool:
-    """Say whether the ranges of the runs that solved overlap; where none did in one table, none may in the other."""
+    """Return whether the ranges of the runs that solved overlap; also true if none solved in either table."""
     first, second = ([run for run in runs if run is not None] for runs in (published, ours))
     if not (first and second):
         return not first and not second
@@ -78,7 +78,7 @@ def within(published: tuple[int | None, ...], ours: tuple[int | None, ...]) -> b
 
 
 def open_rows(n: int, k: int, count: int, run: int) -> tuple[Floats, Floats]:
-    """Return bits v of ±1 (count, n) of informative rows of a hidden parity instance, and its parity (count,)."""
+    """Return (count, n) bits ±1 of informative rows of a hidden parity of k bits, and their parities (count,)."""
     instance = Instance.generate(Parity(dim=n + 1, heads=k), SEED + run)
     examples = instance.examples(3 * count, seed=run)
     opened = np.flatnonzero(informative(examples.X))[:count]
@@ -90,7 +90,7 @@ def open_rows(n: int, k: int, count: int, run: int) -> tuple[Floats, Floats]:
 
 
 def epochs(setting: Setting, run: int) -> int | None:
-    """Return the epochs until the share of right test rows is the target; None beyond the limit."""
+    """Return the epochs until the target share of test rows is right, None beyond the limit; `run` numbers the seed."""
     v, y = open_rows(setting.n, setting.k, setting.rows + TEST_ROWS, run)
     test, parity = v[setting.rows :], y[setting.rows :]
     v, y = v[: setting.rows], y[: setting.rows]
@@ -114,7 +114,7 @@ def epochs(setting: Setting, run: int) -> int | None:
 
 
 def step(setting: Setting, weights: list[Floats], v: Floats, y: Floats) -> None:
-    """Take a step on a batch, in place: the rows inside the margin pull, and all weights decay."""
+    """Update the weights in place by one step on a batch: hinge loss with weight decay; no step if no loss is left."""
     hidden, bias, out, shift = weights
     unit = np.maximum(v @ hidden + bias, 0)
     inside = y * (unit @ out + shift) < 1

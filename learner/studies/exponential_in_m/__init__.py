@@ -43,14 +43,14 @@ HOLD = 2.0  # a head holds S if its weights in S are this many times as large as
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return hidden sets and controls along d = 4m, before 64 heads: what `make study` runs."""
+    """Return trials of 64 heads on hidden sets and controls along d = 4m, which `make study` runs."""
     cells = [Cell(arm, m, 4 * m, 64) for m in range(2, 6 if quick else 8) for arm in (HARD, *CONTROLS)]
     caps = {cell: int(40 * plan.law(cell)) + 100_000 for cell in cells if cell.exists}
     return [task for cell in caps for task in plan.trials(cell, "ray", {}, caps[cell], range(5))]
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
-    """Return the runs of a learner, registered or ``package.module:Class``, on small hidden sets and controls."""
+    """Return trials of a learner, registered or ``package.module:Class``, on small hidden sets and random layers."""
     places = [(2, 8)] if quick else [(2, 8), (3, 12)]  # m, d
     return [task for task in tasks_at(places, [learner]) if "learner" in task.solver]
 
@@ -65,7 +65,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one trial. The root seed of a task of the plan is the plan's digest."""
+    """Run one trial; for a task of the plan the root seed is the plan's digest."""
     if "plan" in task.solver:
         root = int(str(task.solver["plan"]), 16)
     kind = task.solver["kind"]
@@ -75,10 +75,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def learned(task: Task, root: int) -> Outcome:
-    """Return the examples that the learner reads until its error on fresh informative rows is at most a tenth.
+    """Return how many examples are read until the squared error on fresh informative rows is .1 of their variance.
 
-    In the same repetition all widths and settings meet the same instance and examples. `seen` is when a head was first
-    seen to hold the hidden set; the learner is told nothing of it. Labels that are coins leave nothing to learn.
+    In the same repetition all widths and settings meet the same instance and examples. `seen` is how many were read
+    when a head first held the hidden set; the learner is not told. "coins" are labels with random signs.
 
     >>> solver = {"kind": "diagonal", "learner": "diagonal", "params": {"heads": 16}}
     >>> outcome = learned(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 20_000}, 0), root=0)
@@ -113,10 +113,10 @@ def learned(task: Task, root: int) -> Outcome:
 
 
 def held(weights: NDArray[np.floating], support: NDArray[np.integer]) -> bool:
-    """Return whether a head holds a set S: every weight in S is at least twice as large as all weights outside it.
+    """Return whether a head holds the set S = `support`: every weight in S is at least twice as large as all others.
 
-    `weights` (d + 1, M) are those of `learner.diagonal_network`. By chance the largest weights are those of S in one
-    head of N, and far fewer are twice as large as the others.
+    `weights` (d + 1, M) are those of `learner.diagonal_network`. By chance one head in N has its largest weights in S,
+    and far fewer heads have them twice as large as the others.
 
     >>> weights = np.array([[9.0, 9.0], [4.0, 2.0], [-5.0, 3.0], [1.0, 1.6], [1.0, 1.0]])
     >>> held(weights, np.array([1, 2])), held(weights[:, 1:], np.array([1, 2]))
@@ -128,7 +128,7 @@ def held(weights: NDArray[np.floating], support: NDArray[np.integer]) -> bool:
 
 
 def without_flips(instance: Instance) -> Instance:
-    """Return the instance of the hidden set with right labels alone, which runs are judged on."""
+    """Return the instance without flips of its labels, on which runs are judged."""
     family: Any = instance.family
     return (
         replace(instance, family=replace(family, flip=0.0)) if instance.parameters.get("flip") else instance
@@ -136,16 +136,16 @@ def without_flips(instance: Instance) -> Instance:
 
 
 def with_coins(part: InformativeExamples, seed: int, start: int) -> InformativeExamples:
-    """Return examples start.. with every label times a sign of its own."""
+    """Return the examples from number `start` on with each label multiplied by an independent random sign."""
     words = TokenStream(seed, 1, 1).packed(start, len(part))[part.X.positions, 0, 0]
     return replace(part, Y=part.Y * (1 - 2 * words.astype(np.float64)))
 
 
 def attacked(task: Task, root: int) -> Outcome:
-    """Return the examples that a search of all sets takes to name the hidden one, and its seconds.
+    """Return how many examples a search of all sets needs to name the hidden one, and the seconds of that search.
 
-    More and more examples are tried, a twentieth more each time. An answer counts only if it reproduces examples that
-    had no part in finding it.
+    Numbers of examples grow by a twentieth. An answer counts only if it reproduces examples that had no part in finding
+    it.
     """
     from hardness.evaluation.attacking import attack
 
@@ -158,7 +158,7 @@ def attacked(task: Task, root: int) -> Outcome:
 
 
 def drawn(task: Task, root: int) -> Outcome:
-    """Return N x P(rho² > x) of the learner's defaults, per informative example, at batches of 16 and of 64."""
+    """Return the `lottery.prediction` for the learner's defaults and its error, at batches of 16 and of 64."""
     n, m, detail = int(task.params["dim"]) - 1, int(task.params["heads"]), {}
     usual = registry.get("learner", "diagonal")()
     for batch in (16, 64):
@@ -176,10 +176,10 @@ LEAST = 9  # runs of a median
 
 
 def medians(rows: "DataFrame") -> "DataFrame":
-    """Return a line per arm, series, m, d and width: the median of examples, and whether it is a bound.
+    """Return one line per arm (hidden set or control), series, m, d and width: median examples, and if it is a bound.
 
-    `clock` is how many examples were read in all runs before the first head held S, or the run ended, and `tickets` how
-    many runs saw one. Cells of which fewer than nine runs have ended are left out.
+    `clock` sums over all runs the examples read until a head first held the hidden set, or until the end; `tickets`
+    counts the runs with such a head. Cells with fewer than nine ended runs are left out.
     """
     import pandas as pd
 
@@ -197,25 +197,25 @@ def medians(rows: "DataFrame") -> "DataFrame":
 
 
 def cheaper(cells: "DataFrame") -> "DataFrame":
-    """Return the cheaper of the default and the tuned setting in every cell; a known median before a bound."""
+    """Return the line of the cheaper setting, default or tuned, of every cell; a known median counts before a bound."""
     order = cells.query("series in ['default', 'tuned']").sort_values(["bound", "median"])
     return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
 
 
 def on_line(cells: "DataFrame", arm: str, width: int, line: str) -> "DataFrame":
-    """Return the cells of an arm and width along d = c m, or at one d, in the order of m."""
+    """Return the cells of an arm and width on a line of `LINES` (d = c m, or one d), in ascending order of m."""
     return cells[(cells.arm == arm) & (cells.width == width)].query(LINES[line]).sort_values("m")
 
 
 def slope(cells: "DataFrame", x: str) -> dict[str, float]:
-    """Return the slope of the logarithm of examples by a column, with its 95 % interval."""
+    """Return the slope of the logarithm of median examples against column x, with its 95 % interval."""
     X = np.column_stack([np.ones(len(cells)), cells[x].astype(float)])
     line = regress(X, np.log(cells["median"].to_numpy(float)), cells.bound.to_numpy(bool))
     return dict(zip(("value", "low", "high"), (float(line.beta[1]), *line.limits(1)), strict=True))
 
 
 def factor(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, float] | None:
-    """Return the factor a head of an arm along a line, from m = 3 on; None where fewer than three medians are known."""
+    """Return the growth factor of examples per head on a line, m >= 3; None if fewer than three medians are known."""
     chosen = on_line(cells, arm, width, line).query("m >= 3")
     if (~chosen.bound).sum() < 3:
         return None
@@ -223,20 +223,19 @@ def factor(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, flo
 
 
 def steepness(cells: "DataFrame", *arms: str) -> list[float]:
-    """Return the factors a head of arms along all rays and widths."""
+    """Return the factors by which examples grow per head, for all arms, rays and widths where they are known."""
     fitted = (factor(cells, arm, width, line) for arm in arms for line in RAYS for width in WIDTHS)
     return [factor["value"] for factor in fitted if factor]
 
 
 def exponents(cells: "DataFrame") -> dict[int, dict[str, float]]:
-    """Return k of hidden sets' examples as N^k by width, with intervals, where N is at least a thousand."""
+    """Return by width the k of N^k fitted to the examples of hidden sets with N >= 1000, with its interval."""
     hard = cells.query("arm == @HARD and N >= 1000")
     return {width: slope(hard[hard.width == width], "log_N") for width in WIDTHS}
 
 
 def with_lottery(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
-    """Return cells with m < n and, of the lottery, p = N P(rho² > x) x at the batch with which most of a cell is read;
-    n and M, the width."""
+    """Return the cells with a `lottery.prediction` p, at the batch with which most of a cell is read; n and M too."""
     from learner.diagonal import GROWN  # late: a list of studies does without scikit-learn
 
     drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")]
@@ -247,11 +246,11 @@ def with_lottery(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
 
 
 def agreement(cells: "DataFrame") -> dict[str, float]:
-    """Return in how many cells the lottery foretells the hazard of the first head within a factor of two.
+    """Return how many cells there are, in how many the lottery predicts the rate of first heads within a factor of two.
 
-    A constant hazard is estimated by how many first heads were seen over all that was read before them, half of it
-    informative. The forecast is 1.4 p/N a head and informative example. Cells whose first heads come, in the mean,
-    before weights were renewed once, after 1/x informative examples, say little of a rate and are left out.
+    `ratio` is the mean of rate over prediction. The rate is the number of first heads that hold the set over the
+    informative examples read before them, half of all. The prediction is 1.4 p/N per head and informative example.
+    Cells are left out in which heads come on average before weights were renewed once, after 1/x informative examples.
     """
     cells = cells[cells.clock / cells.runs > 2 / lottery.restarts(16, 0.03)]
     ratio = cells.tickets / (cells.clock / 2 * cells.width) * cells.N / (1.4 * cells.p)
@@ -260,7 +259,7 @@ def agreement(cells: "DataFrame") -> dict[str, float]:
 
 
 def spread(work: "DataFrame") -> dict[str, float]:
-    """Return the least, largest and geometric mean of heads x examples over N, and how many are near that mean."""
+    """Return the range and geometric mean of heads x examples / N, and how many are within a factor 3 of that mean."""
     share = work.width * work["median"] / work.N
     mean = exp(np.log(share).mean())
     near = int(share.between(mean / 3, 3 * mean).sum())
@@ -268,7 +267,7 @@ def spread(work: "DataFrame") -> dict[str, float]:
 
 
 def by_error(known: "DataFrame") -> "DataFrame":
-    """Return a line a law: the factor by which it errs on large classes."""
+    """Return one line per law, the best first: the factor by which it errs on large classes (`laws.errors`)."""
     import pandas as pd
 
     (errors,) = laws.errors(known, [known["median"].to_numpy(float)])
@@ -277,7 +276,7 @@ def by_error(known: "DataFrame") -> "DataFrame":
 
 
 def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
-    """Return how often a law errs least in a hundred draws of all runs anew, cell by cell with replacement."""
+    """Return for how many of 100 bootstrap samples, runs drawn anew within each cell, a law errs least."""
     runs = rows[(rows.arm == HARD) & (rows.series == "default") & (rows.status != "planned")]
     costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
     places, rng = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0)
@@ -289,15 +288,14 @@ def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
 
 
 def searched(rows: "DataFrame") -> "DataFrame":
-    """Return the median examples of a search of all sets by m and d, and the seconds of its fastest run, which no job
-    held up."""
+    """Return by m and d the median examples of a search of all sets, and the seconds of its fastest run."""
     runs = rows.query("attack == 'search' and status == 'solved'").rename(columns={"heads": "m", "dim": "d"})
     costs = runs.groupby(["m", "d"]).agg(examples=("cost", "median"), seconds=("seconds", "min"))
     return costs.reset_index()
 
 
 def rounded(value: Any) -> Any:
-    """Return numbers to three digits."""
+    """Return a number to three digits, a dict with its numbers to three digits, and all else as it is."""
     if isinstance(value, dict):
         return {name: rounded(each) for name, each in value.items()}
     return float(f"{value:.3g}") if isinstance(value, float) else value
@@ -359,7 +357,7 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "DataFrame":
-    """Return a line per line of cells and width: the factor a head of N and of the arms, with intervals."""
+    """Return one line per entry of `lines` and width: factors per head of N and of each arm's examples, as text."""
     import pandas as pd
 
     table = []
@@ -374,7 +372,7 @@ def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "D
 
 
 def costs(cells: "DataFrame") -> "DataFrame":
-    """Return a line per hidden set: the median examples by width, and of the tuned setting where there is one."""
+    """Return one line per hidden set: median examples by width as text, default / tuned, with ≥ before a bound."""
     known = cells.query("arm == @HARD and series in ['default', 'tuned']").sort_values("series")
     text = known.bound.map({True: "≥ ", False: ""}) + known["median"].map(rounded).map("{:,.0f}".format)
     texts = text.groupby([known.N, known.m, known.d, known.width]).agg(" / ".join)

@@ -18,25 +18,25 @@ Floats = NDArray[np.float64]
 
 
 class Law(NamedTuple):
-    """A law of columns m, n, d, M, N and p: Σ_i c_i column_i; or, with `exponents`, c_0 Π_i column_i^c_i."""
+    """Define a law on expressions of m, n, d, M, N, p: Σ_i c_i column_i, or c_0 Π_i column_i^c_i if `exponents`."""
 
     columns: tuple[str, ...]
     exponents: bool = False
 
     def logarithms(self, cells: "DataFrame") -> Floats:
-        """Return the logarithms (cells, columns) that the law is made of, and whether m is even as the last column."""
+        """Return (cells, columns + 1) logarithms of the law's columns, and last whether m is even, as 1 or 0."""
         terms = [np.log(cells.eval(column)) for column in self.columns]
         return np.column_stack([*terms, cells.m % 2 == 0])
 
     def predicted(self, logarithms: Floats, v: Floats) -> Floats:
-        """Return log examples; v holds logarithms of constants, exponents, and last the level of even m."""
+        """Return log examples (cells,); v holds logarithms of constants, exponents, and last what even m adds."""
         terms, even = logarithms[:, :-1], v[-1] * logarithms[:, -1]
         if self.exponents:
             return np.asarray(v[0] + terms @ v[1:-1] + even)
         return np.asarray(np.logaddexp.reduce(terms + v[:-1], axis=1) + even)
 
     def fitted(self, logarithms: Floats, y: Floats) -> Floats:
-        """Return v by least squares of log y."""
+        """Return the v of `predicted` that fits log y (cells,) with the least squares."""
         from scipy.optimize import least_squares
 
         if self.exponents:
@@ -69,9 +69,9 @@ LAWS = {
 
 
 def errors(cells: "DataFrame", draws: Iterable[Floats]) -> Iterator[dict[str, float]]:
-    """Yield the factor by which each law errs on large classes, fitted to examples y (cells,) of the small ones.
+    """Yield for each y (cells,) of `draws`, examples by cell, the factor by which each law errs on large classes.
 
-    There is a dictionary for each y of `draws`. The factor is exp of the root mean square of the errors of logarithms.
+    Laws are fitted to small classes. The factor is exp of the root mean square error of logarithms on the large ones.
     """
     small = cells.N.to_numpy() < plan.read()["fit_below"]
     made_of = {name: law.logarithms(cells) for name, law in LAWS.items()}

@@ -18,12 +18,12 @@ TAIL = 24.0  # beyond |z| = 24 sech² is below 1e-20
 
 
 def restarts(batch: int, l1: float) -> float:
-    """Return x = eps²/l² = 8 l1²/B: how often weights are renewed, per informative example; the rate cancels."""
+    """Return x = 8 l1²/batch, how often weights are renewed per informative example; the learning rate cancels."""
     return 8 * l1**2 / batch
 
 
 def scale(rate: float, l1: float) -> float:
-    """Return l = rate/(2 l1), the scale of the Laplace law that steps of size `rate` and the soft threshold keep."""
+    """Return l = rate/(2 l1), the scale of the stationary Laplace law of weights under soft-thresholded steps."""
     return rate / (2 * l1)
 
 
@@ -36,12 +36,12 @@ def equilibrium(rng: np.random.Generator, heads: int, n: int, scale: float) -> t
 
 
 def coefficients(t: Floats, b: Floats, size: int) -> Floats:
-    """Return ĝ(T) (heads,) of slopes with weights t (heads, n) and thresholds b (heads,), T the first `size` places."""
+    """Return (heads,) ĝ(T) of g = tanh'(b + t·v), T the first `size` places; t (heads, n), b (heads,)."""
     return _mean(t, b, size, lambda w: pi * w / np.sinh(pi * w / 2))
 
 
 def mean_squares(t: Floats, b: Floats) -> Floats:
-    """Return E g² (heads,)."""
+    """Return (heads,) means of g² over uniform signs v, for g = tanh'(b + t·v)."""
     return _mean(t, b, 0, lambda w: pi * w * (w**2 + 4) / (6 * np.sinh(pi * w / 2)))
 
 
@@ -56,11 +56,11 @@ def _mean(t: Floats, b: Floats, size: int, transform: Callable[[Floats], Floats]
 
 
 def likely_sets(rng: np.random.Generator, t: Floats, size: int) -> tuple[Floats, Floats]:
-    """Draw a set T of `size` places for each head, large weights first, and order the weights so that T comes first.
+    """Draw a set T of `size` places for each head, mostly those of large weights, and move these weights to the front.
 
     T has the probability Π a_j/e(a) over j in T, a_j = tanh² t_j, e the elementary symmetric polynomial of that degree.
-    Returns the ordered weights (heads, n) and (heads,) the ratio of 1/C(n, size) to that probability: means with these
-    ratios are means over uniform T, and far fewer heads show the tail of rho_T².
+    Returns the reordered weights (heads, n), and (heads,) the ratio of 1/C(n, size) to that probability: means weighted
+    by these are means over uniform T, and far fewer heads suffice to show the tail of rho_T².
     """
     heads, n = t.shape
     a = np.tanh(t) ** 2
@@ -79,7 +79,7 @@ def likely_sets(rng: np.random.Generator, t: Floats, size: int) -> tuple[Floats,
 
 
 def strengths(rng: np.random.Generator, n: int, s: int, scale: float, heads: int) -> tuple[Floats, Floats]:
-    """Return rho_T² (heads,) of random heads and sets T of s - 1 places, and the ratios by which means are weighted."""
+    """Return rho_T² = ĝ(T)²/E g² (heads,) of random heads and sets T of s - 1 places, and weights for their means."""
     t, b = equilibrium(rng, heads, n, scale)
     t, ratios = likely_sets(rng, t, s - 1)
     return coefficients(t, b, s - 1) ** 2 / mean_squares(t, b), ratios
@@ -90,7 +90,7 @@ def prediction(
 ) -> tuple[float, float]:
     """Return x N P(rho_T² > x), N = C(n, s), and its standard error over `heads` random heads.
 
-    The heuristic says that the first head to hold S comes with c times this, over N, per head and informative example;
+    By the heuristic this times c/N is the rate, per head and informative example, at which a first head holds the set;
     c was fitted once, 1.4. By Markov's inequality it is at most N E rho_T², whatever the batch and l1.
     """
     x = restarts(batch, l1)

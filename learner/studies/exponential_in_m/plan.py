@@ -27,7 +27,7 @@ Plan = Mapping[str, Any]
 
 
 class Cell(NamedTuple):
-    """A hidden set of m bits in dimension d, or a control of m heads, before a learner of `width` heads."""
+    """Name a problem, a hidden set of m bits in dimension d or a control of m heads, and the `width` of a learner."""
 
     arm: str
     m: int
@@ -36,22 +36,22 @@ class Cell(NamedTuple):
 
     @property
     def sets(self) -> int:
-        """N = C(d - 1, m)."""
+        """Return N = C(d - 1, m), the number of possible hidden sets."""
         return comb(self.d - 1, self.m)
 
     @property
     def exists(self) -> bool:
-        """Whether there is such a problem: a tent of the level is one for even m >= 4 alone."""
+        """Return whether there is such a problem: the control `tent` exists for even m >= 4 only."""
         return self.arm != TENT or (self.m >= 4 and self.m % 2 == 0)
 
 
 def law(cell: Cell) -> float:
-    """Return 110 sqrt(N) + 16 N/M, examples, of the pilot: what caps are multiples of."""
+    """Return the examples by the pilot's law 110 sqrt(N) + 16 N/width; caps are multiples of them."""
     return float(110 * cell.sets**0.5 + 16 * cell.sets / cell.width)
 
 
 def digest(plan: Plan) -> str:
-    """Return SHA-256 of all that a plan says but its digest, in hex: the root seed of its trials."""
+    """Return the SHA-256 of all entries of a plan but `digest`, in hex: the root seed of its trials."""
     return hashlib.sha256(canonical({key: plan[key] for key in plan if key != "digest"}).encode()).hexdigest()
 
 
@@ -87,7 +87,7 @@ def tasks(path: Path = FILE) -> list[Task]:
 
 
 def hidden(plan: Plan) -> list[Cell]:
-    """Return the cells of hidden sets, every one once, with its widths."""
+    """Return the cells of hidden sets: every (m, d) of the plan with each of its widths."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     cells = [Cell(HARD, m, d, width) for m, d in places for width in plan["widths"]]
     narrowest, most = min(plan["widths"]), plan["most_sets_of_narrowest"]
@@ -96,7 +96,7 @@ def hidden(plan: Plan) -> list[Cell]:
 
 
 def controls(plan: Plan) -> list[Cell]:
-    """Return the cells of controls."""
+    """Return the cells of controls, at those (m, d) at which learners are tuned."""
     cells = [Cell(arm, m, d, width) for m, d in plan["tuned"] for arm in CONTROLS for width in plan["widths"]]
     return [cell for cell in cells if cell.exists]
 
@@ -104,8 +104,8 @@ def controls(plan: Plan) -> list[Cell]:
 def winners(plan: Plan) -> dict[Cell, Mapping[str, float]]:
     """Return the setting of the menu that won each tuned cell.
 
-    Successive halving gave three tuning seeds to every setting and nine to the best three. Of these the one wins whose
-    solution costs least: all that its runs read over how many of them solved.
+    Successive halving gave three tuning seeds to every setting and nine to the best three. The winner is the one of
+    these with the least cost of a solution: all examples that its runs read over how many of them solved.
     """
     import pandas as pd
 
@@ -124,7 +124,7 @@ def winners(plan: Plan) -> dict[Cell, Mapping[str, float]]:
 def runs(
     plan: Plan, cell: Cell, series: str, setting: Mapping[str, Any], repetitions: Sequence[int]
 ) -> Iterator[Task]:
-    """Yield runs of a cell: the learner `diagonal` of `width` heads with its defaults but for `setting`."""
+    """Yield the plan's runs of `diagonal` on a cell, with its defaults but for `setting`; `series` labels them."""
     cap = int(plan["reach"] * max(law(cell), cell.m**3 * (cell.d - 1)))
     return trials(cell, series, setting, cap, repetitions, plan=plan["digest"])
 
@@ -132,7 +132,7 @@ def runs(
 def trials(
     cell: Cell, series: str, setting: Mapping[str, Any], cap: int, repetitions: Sequence[int], **said: Any
 ) -> Iterator[Task]:
-    """Yield runs of the learner on a cell, each with at most `cap` examples."""
+    """Yield runs of `diagonal` on a cell with at most `cap` examples each; `said` are more entries of the solver."""
     family, more = FAMILIES[cell.arm]
     options = {"heads": cell.width, **setting}
     solver = {"kind": "diagonal", "learner": "diagonal", "arm": cell.arm, "series": series, "params": options}
@@ -149,7 +149,7 @@ def flips(plan: Plan) -> Iterator[Task]:
 
 
 def coins(plan: Plan) -> Iterator[Task]:
-    """Yield runs on labels that are coins: whatever a learner says of them, it has not learned."""
+    """Yield runs on labels with random signs, from which nothing can be learned."""
     for m, d in plan["coins"]:
         cell = Cell(HARD, m, d, 64)
         yield from trials(
@@ -158,7 +158,7 @@ def coins(plan: Plan) -> Iterator[Task]:
 
 
 def beside(plan: Plan) -> Iterator[Task]:
-    """Yield what is no gradient learner: the search, and the lottery's prediction, of 4000 random heads."""
+    """Yield the trials of the search of all sets, and of the lottery's prediction from 4000 random heads."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     places |= dict.fromkeys((m, d) for _, m, d in plan["largest"])
     named = {"plan": plan["digest"]}

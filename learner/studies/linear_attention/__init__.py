@@ -38,7 +38,7 @@ States = NDArray[np.intp]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return regressions from too few rows to more than enough of each."""
+    """Return regressions on random heads and on automata, from too few examples to more than enough."""
     from learner.linear import feature_count
 
     planned, solver = [], {"method": "regression"}
@@ -108,15 +108,15 @@ def head_trial(task: Task, root: int) -> Outcome:
 
 
 def measured(value: float, floor: float = 0.0) -> float:
-    """Return a value to six digits, the same bytes on every machine; `floor` where it is below that."""
+    """Return a value rounded to six digits, for equal bytes on all machines; at least `floor`."""
     return float(f"{max(float(value), floor):.6g}")
 
 
 def prefixes(count: int, dim: int, rng: np.random.Generator) -> Array:
-    """Draw the first `count` prefixes of random sequences, (count, 100, dim), padded in front; the query is last.
+    """Draw the first `count` prefixes of random sequences, (count, 100, dim), with zeros in front; the query is last.
 
     Tokens are standard normal over 100^(1/3): features are cubic, and so those of a whole sequence are of order one.
-    Linear attention does not see the padding, as it is 0.
+    Linear attention does not see the zeros.
     """
     Z = rng.normal(size=(-(-count // LENGTH), LENGTH, dim)) / LENGTH ** (1 / 3)
     end, place = np.ogrid[:LENGTH, :LENGTH]
@@ -127,7 +127,7 @@ def prefixes(count: int, dim: int, rng: np.random.Generator) -> Array:
 def automata_trial(task: Task, root: int) -> Outcome:
     """Learn from random transitions, then run 200 unseen automata on words of length 20; solved if all runs are right.
 
-    The automaton is in the tokens, and the rule is learned.
+    The tokens hold the transitions of the automaton; what is learned is to follow them.
     """
     from learner.linear import LinearAttention
 
@@ -147,8 +147,8 @@ def random_automata(count: int, states: int, letters: int, rng: np.random.Genera
 def tokens(automata: States, state: States, letter: States) -> NDArray[np.int8]:
     """Return tokens (n, QA + 1, QA + Q) that ask where `letter[i]` leads from `state[i]`; the query is last.
 
-    There is one token [e_(q,w); e_δ(q,w)] for each transition, and the query is [e_(s,w); 0]. State and letter make one
-    coordinate together: a linear score cannot test both of two separate ones.
+    There is one token [e_(q,w); e_δ(q,w)] for each transition δ of state q by letter w, and the query is [e_(s,w); 0].
+    State and letter make one coordinate together: a linear score cannot test both of two separate ones.
     """
     n, Q, A = automata.shape
     X = np.zeros((n, Q * A + 1, Q * A + Q), dtype=np.int8)
@@ -160,22 +160,22 @@ def tokens(automata: States, state: States, letter: States) -> NDArray[np.int8]:
 
 
 def steps(count: int, states: int, letters: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], Array]:
-    """Draw tokens and labels e_δ(s,w) (count, states) of random automata, states and letters."""
+    """Draw `count` single steps of random automata: their tokens, and labels e_δ(s,w) (count, states)."""
     automata = random_automata(count, states, letters, rng)
     state, letter = rng.integers(states, size=count), rng.integers(letters, size=count)
     return tokens(automata, state, letter), np.eye(states)[automata[np.arange(count), state, letter]]
 
 
 def span_rank(states: int, letters: int) -> int:
-    """Return the rank of the features of all such examples, QA(QA(Q−1) + 1): this many transitions have to be seen."""
+    """Return the rank QA(QA(Q−1) + 1) of the features of all single steps: so many have to be seen."""
     pairs = states * letters
     return pairs * (pairs * (states - 1) + 1)
 
 
 def execute(model: Any, automata: States, words: States) -> dict[str, float | None]:
-    """Run `automata` (n, Q, A) on `words` (n, length) from state 0, feeding back the state that a learner says.
+    """Run `automata` (n, Q, A) on `words` (n, length) from state 0, each step from the state `model` predicted last.
 
-    Return shares of right steps (which lead where the automaton leads from the state the run is in), of words right
+    Return the shares of right steps (which lead where the automaton leads from the state the run is in), of words right
     throughout, of certified steps, and of right ones among these (None if there are none).
     """
     n, length = words.shape
@@ -195,13 +195,13 @@ def execute(model: Any, automata: States, words: States) -> dict[str, float | No
 
 
 def heads_of(rows: "DataFrame") -> "DataFrame":
-    """Return the runs on one random head, with rows over features."""
+    """Return the runs on one random head, with `ratio`, the number of examples over that of features."""
     part = rows[rows.family == HEAD]
     return part.assign(ratio=part.samples / (part.dim**2 * (part.dim + 1) / 2))
 
 
 def automata_of(rows: "DataFrame") -> "DataFrame":
-    """Return the runs on automata: rows over rank, certified steps and the right ones of them and of the others."""
+    """Return the runs on automata with examples over rank, and counts of certified steps and of right ones of them."""
     part = rows[rows.family == AUTOMATA]
     steps, certified = part.steps.astype(float), part.certified.astype(float)
     sure = (certified * steps).round()

@@ -59,7 +59,7 @@ MANY = 8  # heads from which on the number of parameters decides, and no longer 
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every knob at every value, and local search at growing numbers of examples."""
+    """Return trials of every knob (a condition on layers) at every value, and of local search at growing sizes."""
     if quick:
         return [turned("coherence", 0.97, 0), turned("sum_w", 0.0, 0), searched(2, 4.0, 0)]
     values = [("scale", 2.0), *((name, value) for name, (_, values) in KNOBS.items() for value in values)]
@@ -76,7 +76,7 @@ def turned(knob: str, value: float, repetition: int) -> Task:
 
 
 def searched(heads: int, ratio: float, repetition: int) -> Task:
-    """Return a trial of local search with `ratio` times as many examples of two tokens as unknowns ask for."""
+    """Return a trial of local search on `ratio` times `counting_floor` examples, the fewest by counting unknowns."""
     params = {"dim": DIM, "tokens": 2, "heads": heads, "scale": 2.0}
     solver = {"kind": "search", "ratio": ratio}
     budget = {"samples": ceil(ratio * counting_floor(heads, 2, DIM))}
@@ -89,7 +89,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Return the errors of one trial; a method that has no start is left out.
+    """Run one trial; its detail has the errors of each method, unless the method had nothing to start from.
 
     >>> outcome = trial(searched(1, 4.0, 0), 0, 60.0)
     >>> outcome.status, outcome.detail["search_head"] < HEADS_RIGHT
@@ -121,7 +121,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 class Given(NamedTuple):
-    """A layer to learn, its examples X and Y (n, k, d), inputs to judge on, and what starts are drawn from."""
+    """Hold a layer to learn, its examples X and Y (n, k, d), inputs to judge on, and the generator of random starts."""
 
     instance: Instance
     X: Array
@@ -130,7 +130,7 @@ class Given(NamedTuple):
     rng: np.random.Generator
 
     def errors(self, name: str, theta: Array, w: Array) -> dict[str, Any]:
-        """Return the relative error of a layer, as `name`, and that of its worst head."""
+        """Return the relative error of a layer's outputs as `name`, and that of its worst head as `name`_head."""
         layer = MultiHeadAttention(theta, w)
         match = recovery(layer, self.instance.layer(), self.X.shape[1])
         error = relative_error(layer(self.judged.X), self.judged.Y)
@@ -140,7 +140,7 @@ class Given(NamedTuple):
 def given_in(task: Task, root: int) -> Given:
     """Return what the learner of a trial is given.
 
-    A knob changes a layer and not its secret: all its values share seeds, and so do learners that are compared.
+    Seeds do not depend on knobs and methods, so layers at all values of a knob and compared methods share randomness.
     """
     size = {name: task.params[name] for name in ("dim", "tokens", "heads")}
     same = Task(task.family, size, {}, {}, task.repetition)
@@ -179,7 +179,7 @@ def by_search(given: Given) -> dict[str, Any]:
 
 
 def breaking(rows: "DataFrame", knob: str, method: str) -> list[float]:
-    """Return the mildest value of a knob at which a method misses each layer, from mild to strong; infinite: at none.
+    """Return for each layer the mildest value of a knob at which a method fails, inf if it never does; mild ones first.
 
     Phases have to learn the outputs to .1, the others every head to 1 %.
     """
@@ -192,7 +192,7 @@ def breaking(rows: "DataFrame", knob: str, method: str) -> list[float]:
 
 
 def span_of(first: list[float]) -> str:
-    """Return the median over layers and, in brackets, the mildest and the strongest value."""
+    """Return as text the median of sorted values and, in brackets, the first and the last; inf is "never"."""
     middle, low, high = (
         "never" if value == inf else f"{value:g}" for value in (first[len(first) // 2], first[0], first[-1])
     )
@@ -200,7 +200,7 @@ def span_of(first: list[float]) -> str:
 
 
 def enough(rows: "DataFrame", heads: int) -> list[float]:
-    """Return, layer by layer, the least examples from which on local search finds every head; infinite if none do."""
+    """Return, sorted, for each layer the examples from which on local search finds every head; inf if it never does."""
     least = []
     for _, layer in rows[(rows.kind == "search") & (rows.heads == heads)].groupby("repetition"):
         missed = layer[layer.status != "solved"].samples.max()
@@ -210,7 +210,7 @@ def enough(rows: "DataFrame", heads: int) -> list[float]:
 
 
 def needed_a_parameter(rows: "DataFrame", heads: int) -> tuple[float, float, float]:
-    """Return what local search needs, in numbers a parameter: the median over layers, the least and the most.
+    """Return the output numbers per parameter that local search needs: median over layers, least and most.
 
     These two hold the median of all layers with probability .97: of six layers they are the order statistics for .95.
     """
@@ -220,7 +220,7 @@ def needed_a_parameter(rows: "DataFrame", heads: int) -> tuple[float, float, flo
 
 
 def per_parameter(heads: int, examples: float) -> float:
-    """Return the numbers that examples of two tokens show, over the 2md² parameters of a layer."""
+    """Return how many output numbers such examples of two tokens have per parameter of a layer (2md² parameters)."""
     return examples / (heads * DIM)
 
 
@@ -258,7 +258,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return where each knob breaks each method."""
+    """Return the table of the values of each knob at which each method fails."""
     import pandas as pd
 
     by_knob = []
@@ -275,12 +275,12 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
-    """Return what local search needs against heads, and the errors of the outputs as each knob is turned."""
+    """Return the figures of what local search needs, and of the errors of outputs at all values of each knob."""
     return {"parameters": parameters_figure(rows), "knobs": knobs_figure(rows)}
 
 
 def parameters_figure(rows: "DataFrame") -> "Figure":
-    """Draw what local search needs, in numbers a parameter, against heads, with intervals."""
+    """Draw the output numbers per parameter that local search needs against the number of heads, with intervals."""
     figure, axes = plots.panels(height=3.0)
     heads = [*SEARCH_RATIOS]
     middle, low, high = zip(*(needed_a_parameter(rows, m) for m in heads), strict=True)

@@ -82,7 +82,7 @@ def target(name: str, X: Array, b: Array) -> Array:
 
 
 def model(name: str, heads: int, random_state: int) -> "RidgeLearner":
-    """Return the learner called `name`, with as many trained weights as `heads` heads on tokens with a 1 have."""
+    """Return the learner called `name`, with 17 `heads` trained weights, as attention with that many heads has."""
     from learner.regression import RandomFeatureAttention, RandomFeatureMLP
     from learner.studies.random_features.pairs import RandomFeaturePairs
 
@@ -144,7 +144,7 @@ def _runs(table: "DataFrame", name: str, model: str, n: int) -> Any:
 
 
 def least_examples(table: "DataFrame", name: str) -> int:
-    """Return from how many examples on attention errs less than the network does after all of them."""
+    """Return from how many examples on attention surely errs less than the network does after `MOST` examples."""
     behind = [n for n in COUNTS if gap(table, name, n, (RIVAL, MOST)).side(0.0) != -1]
     return COUNTS[COUNTS.index(behind[-1]) + 1] if behind else COUNTS[0]
 
@@ -193,13 +193,13 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def formula(name: str) -> str:
-    """Return what a target averages over the keys."""
+    """Return the formula that a target averages over the keys, as text."""
     power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
     return f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
 
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
-    """Return the figure that could refute the title: error against examples, on two of the targets."""
+    """Return the figure of error against examples on two targets, where the article's title could be refuted."""
     table = errors(rows)
     figure, axes = plots.panels(1, 2, height=3.2)
     for axis, name in zip(axes, ("f2", "g11"), strict=True):

@@ -90,7 +90,7 @@ def _examples_in_memory(dim: int) -> int:
 
 
 def within(task: Task, examples: int | None, work: float | None) -> Task:
-    """Return a learner's task within other budgets, of as many examples as any learner can hold; others as they are."""
+    """Return a learner's task with other budgets (None: unchanged), capped by memory; an attack's task unchanged."""
     if task.solver["kind"] != "learner":
         return task
     cap = task.budget["samples"] if examples is None else examples
@@ -99,7 +99,7 @@ def within(task: Task, examples: int | None, work: float | None) -> Task:
 
 
 def seconds(task: Task) -> float:
-    """Return the predicted seconds of a trial, for a learner of one that spends its budget."""
+    """Return the predicted seconds of a trial, of a learner as if it spent its budget."""
     return 0.1 + float(task.budget["work"]) / WORK if task.solver["kind"] == "learner" else 0.5
 
 
@@ -107,10 +107,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """Run one learner or attack on a named instance.
 
     Trials that differ in the solver alone meet the same instance, examples and fresh inputs. A learner is run until it
-    meets the criterion or would exceed a budget, which censors it; `limit` says which. Its cost is the number of
-    distinct examples that it was judged after; a crash adds none. One that does not count its multiply-adds is ended by
-    its CPU time, at as many of the reference kernel (`hardness.evaluation.limits`). The cost of an attack is the
-    examples that it used; the secret that it names is judged as learners are.
+    meets the criterion or would exceed a budget, which ends it as `budget`, with `limit` saying which. Its cost is the
+    number of distinct examples at its last evaluation. A learner that does not count its multiply-adds is limited in
+    CPU time, to that of as many multiply-adds of a reference kernel (`hardness.evaluation.limits`). The cost of an
+    attack is the examples that it used; the secret that it names is judged as learners are.
 
     >>> params = {"instance": "parity-s2-d8-0", "digest": f"sha256:{suite.entry('parity-s2-d8-0').digest[:16]}"}
     >>> never = {"kind": "learner", "learner": "low-degree"}
@@ -161,8 +161,8 @@ CELL = ["layers", "solver"]
 def board(rows: "DataFrame", kind: str) -> "DataFrame":
     """Return the trials of learners or attacks in the order of the suite.
 
-    `solver` is the name in tables, `layers` the kind of the instance. A run whose budget of multiply-adds is below one
-    fit on the fewest examples tried nothing: its `ending` is "never fitted".
+    `solver` is the name in tables, `layers` the kind of the instance. If the budget does not allow one fit on the
+    fewest examples, the `ending` is "never fitted".
     """
     part = rows[rows.kind == kind]
     idle = (part.status == "budget") & (part.cost == 0) & (part.limit == "multiply-adds")
@@ -178,13 +178,13 @@ def board(rows: "DataFrame", kind: str) -> "DataFrame":
 
 
 def medians(table: "DataFrame") -> "Series[float]":
-    """Return the upper median cost by kind of layers and solver, runs that did not solve at the far end; inf there."""
+    """Return the upper median cost by kind of layers and solver, where a run that did not solve counts as inf."""
     costs = table.assign(paid=table.cost.astype(float).where(table.solved, inf))
     return costs.groupby(CELL, sort=False).paid.agg(median_high)
 
 
 def stopped_after(learners: "DataFrame") -> "Series[float]":
-    """Return the upper median of the examples read in vain, where more than half of the runs met a budget."""
+    """Return the upper median of examples by kind of layers and solver, where most runs were ended by a budget."""
     groups = learners.groupby(CELL, sort=False)
     most = groups.ending.agg(lambda endings: (endings == "budget").mean() > 0.5)
     return groups.cost.agg(lambda costs: float(median_high(costs)))[most]
@@ -228,7 +228,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return a line a kind of layers: what is proved and predicted, and the cheapest solvers of most instances."""
+    """Return one line per kind of layers: what is proved and predicted, and the cheapest solvers of most instances."""
     import pandas as pd
 
     learners = board(rows, "learner")

@@ -45,7 +45,7 @@ SHOWN, MOST_TRIES = 20_000, 200_000  # examples that elimination is handed, and 
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return students of chains and of biased inputs, and elimination; the small grid has a point or two of each."""
+    """Return trials of students on chains of labels and on biased inputs, and of elimination on flipped labels."""
     cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
     plain: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
     cells: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
@@ -72,10 +72,10 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def student(g: int) -> dict[str, Any]:
-    """Return the solver of chains whose blocks have g bits.
+    """Return the `solver` of chains, labels of nested parities, whose blocks have g bits.
 
-    The untaught one (g = s) is the plain student on the labels as they are. It is the cheaper one: of their signs
-    alone, which is what a chain of one label leaves, it learns nothing from five times as many examples.
+    For g = s there are no intermediate labels, and it is the plain student on the labels themselves. From their signs
+    alone, all that a chain of one label shows, a student learns nothing even from five times as many examples.
     """
     if g == SIZE:
         return {"kind": "learner", "learner": "student", "params": TUNED[g]}
@@ -93,7 +93,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Return the examples of a student, or the tries of elimination, pooled as for learning parity with noise.
+    """Return a student's examples, or how many subsets of a pool of 20,000 noisy examples elimination tried.
 
     >>> trial(next(t for t in tasks(True) if t.solver["kind"] == "elimination"), 0, 60.0).cost
     1
@@ -112,10 +112,10 @@ SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the figure of proved bounds
 
 
 def students(rows: "DataFrame", family: str, key: str) -> "DataFrame":
-    """Return the cells of students, of chains by block and d or of plain parities by bias and d.
+    """Return one line per value of `key` (block of chains, bias of plain parities) and d, of the runs on a family.
 
-    Each has the costs of its runs, how many there are, how many were solved, and their geometric mean; that of a
-    censored cell is a lower bound.
+    Each has the costs of its runs, how many there are, how many were solved (`whole`: all), and their geometric mean
+    `paid`, which is a lower bound unless all were.
     """
     runs = rows[(rows.kind == "learner") & (rows.family == family) & rows.status.isin(("solved", "budget"))]
     runs = runs.assign(cost=runs.cost.astype(float), won=runs.status == "solved")
@@ -125,7 +125,7 @@ def students(rows: "DataFrame", family: str, key: str) -> "DataFrame":
 
 
 def exponent(lines: "DataFrame") -> str:
-    """Return the exponent of d, and its 95 % interval, over the cells all of whose runs were solved."""
+    """Return as text the power of d by which examples grow, with 95 % interval, over cells whose runs all solved."""
     whole = lines[lines.whole].explode("costs").astype({"dim": float, "costs": float})
     X = np.stack([np.ones(len(whole)), np.log2(whole.dim)], axis=1)
     fit = regress(X, np.log2(whole.costs.to_numpy()), np.zeros(len(whole), bool))
@@ -197,7 +197,7 @@ def _two(paid: Mean) -> str:
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return what each switch leaves of the bounds, and what students pay with it."""
+    """Return the figures of proved bounds and of the students' examples, with each switch."""
     chains, biased = students(rows, "nested", "block"), students(rows, "parity", "bias")
     return {"bounds": _bounds_figure(), "students": _students_figure(chains, biased)}
 

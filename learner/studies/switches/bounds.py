@@ -7,24 +7,24 @@ from hardness.sq.bounds.parity import top_eigenvalue, window_bound
 
 
 def biased_bound(n: int, s: int, tolerance: float, mu: float) -> float:
-    """Return queries any strategy needs where products have bias μ: 8 τ² (N - 1)/λ(μ) (theory 2.9, by 2.8).
+    """Return a lower bound on queries for s of n bits if products have mean μ: 8 τ² (N - 1)/λ(μ) (theory 2.9, by 2.8).
 
-    The whole class of one set has no two to tell apart (0). At μ = 0 it is `window_bound`, to the last bit.
+    λ is the largest eigenvalue of the class. It is 0 for s = n, one set alone, and `window_bound` exactly at μ = 0.
     """
     spread = top_eigenvalue(n, s, mu) if s < n else 1.0
     return window_bound(comb(n, s), tolerance) / spread
 
 
 def bias_gap(s: int, mu: float, k: int = 1) -> float:
-    """Return how far the mean of y χ_T, |T| = k, T ⊂ S is from all others, over 1/2: μ^(s-k) (1 - μ²) (theory 2.9)."""
+    """Return twice the distance of E y χ_T, T ⊂ S of k bits, to that of all other T: μ^(s-k) (1 - μ²) (theory 2.9)."""
     return float(mu ** (s - k) * (1 - mu * mu))
 
 
 def bias_interval(s: int, tolerance: float, k: int = 1) -> tuple[float, float] | None:
-    """Return the ends of the μ at which products of k bits show S: μ^(s-k) (1 - μ²) > 4 τ (theory 2.9); None if none.
+    """Return the ends of the biases μ at which products of k bits reveal S, `bias_gap` > 4 τ (2.9); None if none.
 
-    Both ends by bisection, to the last bit: the gap rises up to √((s-k)/(s-k+2)) and falls beyond. k = 1 is the
-    attack of n queries, and the lower end is μ*.
+    Both ends are found by bisection, to the last bit: the gap rises up to √((s-k)/(s-k+2)) and falls beyond. k = 1 is
+    the attack of n queries, and the lower end is μ*.
     """
     peak = sqrt((s - k) / (s - k + 2))
     if bias_gap(s, peak, k) <= 4 * tolerance:
@@ -40,25 +40,25 @@ def bias_interval(s: int, tolerance: float, k: int = 1) -> tuple[float, float] |
 
 
 def biased_enough(n: int, s: int, tolerance: float, mu: float) -> int | None:
-    """Return queries that suffice at bias μ: C(n, k) for the least k that works, N - 1 at k = s; None if none (2.9)."""
+    """Return how many queries suffice at bias μ: C(n, k), less 1 if k = s, for the least k with gap > 4 τ; or None."""
     enough = (comb(n, k) - (k == s) for k in range(1, s + 1) if bias_gap(s, mu, k) > 4 * tolerance)
     return next(enough, None)
 
 
 def chain_bound(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0) -> float:
-    """Return queries that a chain of labels needs, all shown, on products of bias μ: max_i `biased_bound` (theory 2.9).
+    """Return a lower bound on queries if the labels of all blocks are shown: max_i `biased_bound` (theory 2.9).
 
-    Hand the learner all other blocks, and the parity of one is left, of |B_i| out of n - Σ_{j≠i} |B_j| bits. A single
-    block is 2.5.
+    `blocks` are their sizes. If the learner is told all other blocks, the parity of one is left, of |B_i| out of n -
+    Σ_{j≠i} |B_j| bits. For a single block this is theory 2.5.
     """
     rest = n - sum(blocks)
     return max(biased_bound(rest + g, g, tolerance, mu) for g in blocks)
 
 
 def chain_enough(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0) -> int | None:
-    """Return queries that suffice for such a chain: Σ_i `biased_enough`, block by block, in what the others left (2.9).
+    """Return how many queries suffice for such a chain: Σ_i `biased_enough`, each block among bits still left (2.9).
 
-    Without bias these are Σ_i (N_i - 1) single characters, at τ < 1/4. None where no product has a gap.
+    Without bias these are Σ_i (N_i - 1) queries of one parity each, at τ < 1/4. None where no product has a gap.
     """
     starts = [sum(blocks[:i]) for i in range(len(blocks))]
     parts = [biased_enough(n - start, g, tolerance, mu) for start, g in zip(starts, blocks, strict=True)]
