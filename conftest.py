@@ -24,4 +24,5 @@ gc.disable()
 
 def pytest_collection_finish() -> None:
     gc.freeze()
+    gc.set_threshold(50_000)
     gc.enable()

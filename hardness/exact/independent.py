@@ -115,8 +115,10 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
 
 @cache
 def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
-    """Return, for 0, 1, 2, ... queries, the largest number of independent parities of which they surely identify one,
-    as far as 2E + 1 (E: `independent_lost`) and `largest`."""
+    """Return, for 0, 1, 2, ... queries, among how many independent parities at most they surely identify the hidden one.
+
+    The last entry is 2E + 1 (E: what `independent_lost` gives) or `largest`, whichever is less.
+    """
     most = 2 * independent_lost(tau) + 1
     target, reached = most if largest is None else min(most, largest), [1]
     while (kept := reached[-1]) < target:

@@ -43,7 +43,7 @@ HOLD = 2.0  # a head holds S if its weights in S are this many times as large as
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return trials of 64 heads on hidden sets and controls along d = 4m, which `make study` runs."""
+    """Return the trials of `make study`: 64 heads on hidden sets and controls along d = 4m; fewer m if `quick`."""
     cells = [Cell(arm, m, 4 * m, 64) for m in range(2, 6 if quick else 8) for arm in (HARD, *CONTROLS)]
     caps = {cell: int(40 * plan.law(cell)) + 100_000 for cell in cells if cell.exists}
     return [task for cell in caps for task in plan.trials(cell, "ray", {}, caps[cell], range(5))]
@@ -276,7 +276,7 @@ def by_error(known: "DataFrame") -> "DataFrame":
 
 
 def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
-    """Return for how many of 100 bootstrap samples, runs drawn anew within each cell, a law errs least."""
+    """Return how often a law of `laws.LAWS` errs least on the cells `known`, if the `rows` of each are drawn anew 100 times."""
     runs = rows[(rows.arm == HARD) & (rows.series == "default") & (rows.status != "planned")]
     costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
     places, rng = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0)

@@ -217,7 +217,7 @@ def automata_of(rows: "DataFrame") -> "DataFrame":
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article."""
+    """Return the numbers that page.md names, from rows of one trial each."""
     from scipy.stats import gmean
 
     from learner.linear import RANK, SPAN_RANK
