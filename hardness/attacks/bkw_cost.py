@@ -134,11 +134,11 @@ def log2_seconds(n: int, rows: Sequence[Number], blocks: Sequence[Number], g: Nu
 def plan(
     n: int, bias: float, level: int, available: float, held: float = LOG2_ROWS_HELD, margin: float = 1.0
 ) -> Plan | None:
-    """Return the cheapest plan for n coordinates (`level`: 0 for diag, 1 for dot) from 2^`available` rows, at most 2^`held` held at a time.
+    """Return the cheapest plan for n coordinates from 2^`available` rows, at most 2^`held` of them held at a time.
 
-    `bias` is the mean cosine of labels' errors. None if no number of steps leaves a signal `margin` times as strong as
-    independent rows need. If `available` is infinite, rows come from a stream and those that are 0 on b coordinates,
-    one in 2^b, may be chosen. This costs 2^b times the draws, where a step of differences would square the bias.
+    `level` is 0 for diag and 1 for dot, `bias` the mean cosine of labels' errors. None if no number of steps leaves a
+    signal `margin` times as strong as independent rows need. If `available` is infinite, rows come from a stream, and
+    those that are 0 on b coordinates may be chosen. This costs 2^b times the draws; a step would square the bias.
     """
     cheapest: Plan | None = None
     stream = available == inf
@@ -193,8 +193,8 @@ def _steps(
 def price(n: int, bias: float, level: int) -> Log2Cost:
     """Return the cost of integer BKW on a stream with any memory: the least over steps, blocks, grids and rows.
 
-    Each step makes as many rows as it was given, so that grid cells may grow with them. `bias` is the mean cosine of label errors,
-    `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no number of steps leaves a signal.
+    Each step makes as many rows as it was given, so that grid cells may grow with them. `bias` is the mean cosine of
+    label errors, `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no number of steps leaves a signal.
     """
     if bias <= 0:
         raise EstimateFailed("the noise leaves no bias that a float can hold")

@@ -115,7 +115,7 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
 
 @cache
 def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
-    """Return, for 0, 1, 2, ... queries, among how many independent parities at most they surely identify the hidden one.
+    """Return, for 0, 1, 2, ... queries, among how many independent parities they surely identify the hidden one.
 
     The last entry is 2E + 1 (E: what `independent_lost` gives) or `largest`, whichever is less.
     """

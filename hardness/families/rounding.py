@@ -160,7 +160,7 @@ class Rounding(Family):
         return self.column_values(teacher, words, noise)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return column 0 of the labels (n,): of ⟨w, u⟩ + e, where e = round(N(0, self.noise²)) follows from uniform `noise`."""
+        """Return column 0 of the labels (n,): of ⟨w, u⟩ + e, e = round(N(0, self.noise²)) by the uniform `noise`."""
         t = teacher.levels(words)
         if self.noise:
             from scipy.special import ndtri

@@ -276,7 +276,7 @@ def by_error(known: "DataFrame") -> "DataFrame":
 
 
 def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
-    """Return how often a law of `laws.LAWS` errs least on the cells `known`, if the `rows` of each are drawn anew 100 times."""
+    """Return how often a law errs least on the cells `known` when the `rows` of each are drawn anew, 100 times."""
     runs = rows[(rows.arm == HARD) & (rows.series == "default") & (rows.status != "planned")]
     costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
     places, rng = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0)
