@@ -71,7 +71,9 @@ class Median:
     def __str__(self) -> str:
         four_digits = float(f"{self.value:.4g}")
         shown = f"{four_digits:,.0f}" if four_digits >= 1000 else f"{four_digits:g}"
-        return "—" if not self.known else f"≥ {shown}" if self.bound else shown
+        if not self.known:
+            return "—"
+        return f"≥ {shown}" if self.bound else shown
 
 
 def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:

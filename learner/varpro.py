@@ -65,7 +65,7 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
 
 
 def anchored(X: Array, Z: Array) -> Array:
-    """Return Z, on two tokens with the mean token beside it: the features of an extra head whose Θ stays at 0.
+    """Return Z, on two tokens with the mean token as one more: the features of an extra head whose Θ stays at 0.
 
     There a head (Θ, W) equals (−Θ, −W) plus a uniform head 2W. Without the extra head every choice of m signs has a
     basin of its own, and all but one end in local minima; with it they are all solutions (`settle_signs`). On more

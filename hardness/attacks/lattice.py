@@ -47,7 +47,7 @@ ROUNDS = 4  # of a regression; in the first every residual counts, for the estim
 LADDER = (20, 30, 35, 40)  # block sizes
 LOOPS = 4
 PRUNED_FROM = 30
-TOLD = ("rank", "block_size", "log2_nodes", "chance")  # of a trial, while it runs
+SHOWN = ("rank", "block_size", "log2_nodes", "chance")  # of a trial, while it runs
 
 
 # The rows of all trials, the coordinates that are searched, those given up in order, and the examples read
@@ -125,8 +125,8 @@ def _attack(
     for trial in range(ceil(5 / max(cast.chance, LEAST_CHANCE)) if budget is None else budget):
         detail["trials"] = trial + 1
         w = decode(core, sd, cast.rank, rng, detail)
-        told = ", ".join(f"{name.replace('_', ' ')} {detail[name]}" for name in TOLD if name in detail)
-        progress(f"trial {trial + 1}: {told}")
+        figures = ", ".join(f"{name.replace('_', ' ')} {detail[name]}" for name in SHOWN if name in detail)
+        progress(f"trial {trial + 1}: {figures}")
         guess = None if w is None else finish(regressed, fresh, grow(rows, kept, order, w))
         if guess is not None:
             return Recovery("solved", known.secret(guess), examples, detail=detail)

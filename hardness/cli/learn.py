@@ -90,7 +90,7 @@ def learn(
     head = [": ".join(filter(None, (payload["status"], sanitize(payload["reason"], 1000))))]
     head += [f"{payload[name]:.3g} {name}" for name in scores if payload[name] is not None]
     head.append(f"{payload['train_examples']} examples, {payload['seconds']:.2f} s")
-    if payload["status"] == "solved" and payload.get("refused_by") and not payload["certified"]:
+    if payload["status"] == "solved" and payload.get("refused_by") and payload.get("certified") is False:
         head[0] += " by a local search alone, as the phases refused"
     emit(as_json, payload, [", ".join(head), *_lines(trial)])
     if payload["status"] == "error":

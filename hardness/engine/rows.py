@@ -68,7 +68,7 @@ def _lines(path: Path, columns: Iterable[str]) -> list[dict[str, str]]:
 
 
 def load(path: Path, provenance: Mapping[str, Any] | None = None) -> list[Row]:
-    """Return the rows of a CSV file that `dump` wrote, with the times of the timings.csv beside it, if there is one.
+    """Return the rows of a CSV file that `dump` wrote, with the times of the timings.csv in its folder, if any.
 
     `provenance` is given to trials that state none. Raises `InputError` for any other file, and for a task that does
     not match the identity (a hash) stated in its line, so that a changed task is found.
@@ -106,7 +106,7 @@ def file_of(path: Path) -> Path:
 def read(path: Path) -> Table:
     """Return the rows of a study's folder, of a store, or of a rows.csv with the summary.json beside it.
 
-    A rows.csv gets its times from a timings.csv beside it. Raises `InputError` if rows or summary cannot be read.
+    A rows.csv gets its times from a timings.csv in its folder. Raises `InputError` if rows or summary cannot be read.
     """
     file = file_of(path)
     if file.suffix != ".csv":

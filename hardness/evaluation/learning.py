@@ -108,7 +108,7 @@ def learn(
     variance; `signs`, .99 of the signs; `exact`, a relative error of 1e-6. Else it is `refused`, `budget` or
     `certified` if the learner's own report says so, `error`, `killed` or `timeout` with a one-line `reason` if it was
     ended, and otherwise `wrong`. The scores are those of `hardness.judge`. `model` is the fitted learner, or None if it
-    ran in a worker. A learner that fits once is told the number of heads. One with `partial_fit` sees each example
+    ran in a worker. A learner that fits once gets the number of heads. One with `partial_fit` sees each example
     once, in constant memory, and keeps its own width unless `heads` is given; `curve` and `open_curve` are lists of
     (examples, score), and its `work_` is part of the result. Raises `InputError` if it refuses options or examples.
 

@@ -268,7 +268,7 @@ def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
 def refutations(
     games: SmallGames, concepts: Concepts, queries: int
 ) -> dict[Concepts, tuple[int, Refutation]]:
-    """Return proofs that sets of concepts take so many queries, each after those it rests on, the last about the class.
+    """Return lower bounds on the queries of sets of concepts, each after those it rests on, the last for the class.
     An entry is (number of queries, leaves). Theorem B's floor needs no entry; a larger set rests on a smaller one's."""
     known: dict[Concepts, tuple[int, Refutation]] = {}
 

@@ -65,7 +65,7 @@ def chart(
     `rows` are those of `hardness.rows`; rows without a value in one of these columns are left out. The bar at a median
     is an interval of order statistics that holds it with a probability of at least .95; for fewer than six runs it is
     the range. A hollow triangle with an arrow is a median that is only known to be larger, because a budget or time
-    limit ended so many runs. For `cost` and `ratio` only runs count that solved or were ended by such a limit, and a
+    limit ended too many runs. For `cost` and `ratio` only runs count that solved or were ended by such a limit, and a
     median only known to be at least 0 is left out. A dash with an arrow is a proved lower bound on the cost of games,
     taken from the column `exact_floor` or else `bound`; where lines differ in it, it has the colour of its line. `log`
     names the logarithmic axes.

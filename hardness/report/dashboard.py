@@ -142,7 +142,7 @@ def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
         return b""
     points = rows.groupby("line")[across].nunique()
     longest = points.nlargest(LINES).index
-    scale = ["y"] if rows["cost"].min() >= 0 < rows["cost"].max() else []
+    scale = ["y"] if rows["cost"].min() >= 0 and rows["cost"].max() > 0 else []
     figure = chart.chart(rows[rows["line"].isin(longest)], across, "cost", ["line"], scale)
     figure.axes[0].set_ylabel(f"median {unit}")
     if len(longest) < len(points):

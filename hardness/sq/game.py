@@ -129,7 +129,7 @@ def seated(
 ) -> tuple[Oracle, Callable[[], Steps]]:
     """Return an oracle that may hide any of the concepts, and a function that starts the strategy.
 
-    The strategy is told that an answer allows means within `reach` of it. `budget` limits the queries (None: no limit).
+    The strategy knows that a mean lies within `reach` of its answer. `budget` limits the queries (None: no limit).
     Both draw from seeds of their own, spawned from `seed`. Raises `InputError` for more than 2^22 concepts.
     """
     if concepts.size > EXPLICIT:

@@ -59,7 +59,7 @@ def get(name: str) -> "Study":
 def report(rows: Path, pdf: bool = False) -> tuple[str, Path]:
     """Write the article or the dashboard of the rows at `rows` beside them; return its title and the file.
 
-    A rows.csv without a store beside it is a committed table and gets the article, if its study has one; `pdf` writes
+    A rows.csv in a folder without a store is a committed table and gets the article, if its study has one; `pdf` writes
     its figures as PDF too. All other rows get the dashboard. Raises `InputError` for rows that do not fit their study.
     """
     from hardness.engine.rows import file_of, read

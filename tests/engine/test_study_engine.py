@@ -43,7 +43,7 @@ def sampled() -> list[Task]:
         for task in get("exponential-in-m").tasks(False)
         if task.solver.get("arm", "hidden set") == "hidden set"
         and task.params["dim"] == 8
-        and task.repetition < 1
+        and task.repetition < 2
     ]
     climbs = [task for task in get("stress").user_learner_tasks(True, "sgd") if task.family == "parity"]
     return tasks + climbs[:1]

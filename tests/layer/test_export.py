@@ -83,11 +83,11 @@ def test_normal_form_is_lwe_on_every_row(q, p, gadget):
 
 
 @pytest.mark.parametrize(("p", "low", "high"), [(48, 0, 1), (50, 0, 1), (40, -1, 1), (90, 0, 0)])
-def test_the_estimator_is_told_the_errors_of_most_examples(p, low, high):
+def test_the_estimator_gets_the_errors_of_most_examples(p, low, high):
     instance = Instance.generate(Rounding(9, 97, p), 1)
     lwe = normal_form(instance.examples(100, 4), instance.public(4))
-    told = f"Uniform({low}, {high}), Xe=ND.Uniform({-high}, {-low})" if high else f"Gaussian({lwe.sd:.4g})"
-    assert told in lwe.estimator()
+    law = f"Uniform({low}, {high}), Xe=ND.Uniform({-high}, {-low})" if high else f"Gaussian({lwe.sd:.4g})"
+    assert law in lwe.estimator()
     assert not high or 0.48 <= ((high - low + 1) ** 2 - 1) / 12 / lwe.sd**2 <= 4 / 3
 
 

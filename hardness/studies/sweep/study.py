@@ -91,7 +91,7 @@ def sweep(
     family are given as a name, ``module:Name``, or the function or class itself. Lists, ranges and arrays are axes,
     whose product is the grid. A parameter may be an expression of others, ``dim="4*heads"``; the axes named in `zip`
     are paired index by index. `tune` lists values by option, ``{"menu": {"rate": [0.01, 0.03]}}`` for all learners or
-    under the name of one; ``"settings"`` (24) and ``"seeds"`` (3) beside it limit what is tried.
+    under the name of one; ``"settings"`` (24) and ``"seeds"`` (3) limit what is tried.
 
     It runs on `workers` processes, or on the Dask cluster at `scheduler`; `guard` ends a trial, in seconds. Store and
     dashboard are in the folder `out` (default ``sweeps/FAMILY-SOLVER``); the same call resumes an interrupted run.

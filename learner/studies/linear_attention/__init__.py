@@ -167,7 +167,7 @@ def steps(count: int, states: int, letters: int, rng: np.random.Generator) -> tu
 
 
 def span_rank(states: int, letters: int) -> int:
-    """Return the rank QA(QA(Q−1) + 1) of the features of all single steps: so many have to be seen."""
+    """Return the rank QA(QA(Q−1) + 1) of the features of all single steps, the fewest examples for full rank."""
     pairs = states * letters
     return pairs * (pairs * (states - 1) + 1)
 

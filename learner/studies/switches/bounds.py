@@ -48,7 +48,7 @@ def biased_enough(n: int, s: int, tolerance: float, mu: float) -> int | None:
 def chain_bound(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0) -> float:
     """Return a lower bound on queries if the labels of all blocks are shown: max_i `biased_bound` (theory 2.9).
 
-    `blocks` are their sizes. If the learner is told all other blocks, the parity of one is left, of |B_i| out of n -
+    `blocks` are their sizes. If the learner knows all other blocks, the parity of one is left, of |B_i| out of n -
     Σ_{j≠i} |B_j| bits. For a single block this is theory 2.5.
     """
     rest = n - sum(blocks)
