@@ -45,9 +45,9 @@ def attack(
     """Attack an instance: all that the attack gets is the examples file.
 
     `hardness attack membership F` takes an instance file instead: the attacker chooses inputs and sees their labels.
-    `batch-gradient` takes one too: the attacker sees exact mean gradients of batches, and no example (theory 2.10).
+    `batch-gradient` takes one too: the attacker sees no example, only exact mean gradients of batches (theory 2.10).
 
-    For a challenge, name its public folder: with --json the report is an answer to `hardness judge`.
+    For a challenge, name its public folder. What --json prints is an answer that `hardness judge` reads.
 
     Example: hardness attack gaussian examples.npz
     """
@@ -85,10 +85,10 @@ def attacks(as_json: Json = False) -> None:
 
 
 class Estimate(TyperCommand):
-    """Run `estimate` on an instance file, or on a family named anywhere in the line, with the family's options."""
+    """Parse `hardness estimate` for an instance file, or for a family named anywhere in the line, with its options."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Parse the command line, with a family's options if it names one. Raises `InputError` for a misspelt one."""
+        """Parse the words `args`, with a family's options if they name one. Raises `InputError` for a misspelt family."""
         from difflib import get_close_matches
 
         known = family_names()
@@ -108,7 +108,7 @@ def estimate(
     tolerance: Annotated[float, typer.Option(help="Tolerance of the SQ bound.")] = 0.05,
     as_json: Json = False,
 ) -> None:
-    """What every attack on an instance costs, in bits; failed estimates are listed as failed.
+    """Print what every attack on an instance costs, as powers of two; an estimate that fails is listed as failed.
 
     A family takes its own options: `hardness estimate rounding --help` shows them.
 

@@ -32,12 +32,12 @@ WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
 class Worker:
-    """A solver in a process of its own, with the methods of `hardness.evaluation.solver.Fitted`, and `examine`.
+    """Run a learner or attack (`solver`) in a process of its own, by the methods of `Fitted` (partial_fit, predict).
 
-    As a context manager it ends the process and its children on leaving. After `deadline`, in `time.monotonic()`, they
-    are ended and the call raises `TimeoutError`. BLAS, OpenMP and numba use `threads` threads. Calls raise the
-    `InputError` or `TrialEnded` that the solver raised; any other exception is `TrialEnded` with status error, and a
-    death, or too little memory, one with status killed.
+    Another method, `examine`, checks a learner on small data. Leaving the context ends the process and its children, as
+    does a call after `deadline`, in `time.monotonic()`, which raises `TimeoutError`. BLAS, OpenMP and numba use
+    `threads` threads. An `InputError` or `TrialEnded` of the solver is raised here too. Any other exception becomes
+    `TrialEnded` with status "error"; if the process died or lacked memory, the status is "killed".
     """
 
     def __init__(self, solver: Solver, seed: int, deadline: float, threads: int = 1) -> None:
@@ -61,7 +61,7 @@ class Worker:
         return partial(self._ask, method)
 
     def _ask(self, *request: Any) -> Any:
-        """Return what the process answers to a request (method, *arguments), or raise as the class says."""
+        """Return the answer of the learner's process to `request` (method, *arguments), or raise as its class says."""
         try:
             self._connection.send(request)
             while not self._connection.poll(LOOK_SECONDS):
@@ -81,7 +81,7 @@ class Worker:
         return answer
 
     def stop(self) -> int:
-        """End the process and what it started, and return its exit code."""
+        """End the learner's process and what it started, and return its exit code."""
         self._connection.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(EXIT_SECONDS if time.monotonic() < self._deadline else 0)
@@ -98,7 +98,7 @@ class Worker:
 
 
 def serve(connection: Connection) -> None:
-    """Answer the requests of a `Worker`, in its process, until it closes the connection."""
+    """Answer the requests of a `Worker`, in the process that it started, until it closes `connection`."""
     os.dup2(2, 1)  # what the learner prints is no data of the caller's
     die_with_parent()
     paths, provided, memory, solver, seed = connection.recv()
@@ -130,7 +130,7 @@ def serve(connection: Connection) -> None:
 
 @contextmanager
 def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iterator[Fitted | Worker]:
-    """Yield a new solver, here if it is built in, else in a worker, until `time.monotonic()` reaches `deadline`."""
+    """Yield a new solver, here if built in, else in a `Worker`; at `deadline`, in `time.monotonic()`, it is ended."""
     if solver.built_in:
         with alarm(deadline - time.monotonic()):
             yield Fitted(solver, seed)
@@ -142,7 +142,7 @@ def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iter
 def opening(
     solver: Solver, seed: int, seconds: float, threads: int = 1
 ) -> Callable[[], AbstractContextManager[Any]]:
-    """Return a function that opens a new solver (`opened`) at each call; all share a deadline in `seconds` from now."""
+    """Return a function that starts a new learner at each call (`opened`); all must end within `seconds` from now."""
     return partial(opened, solver, seed, time.monotonic() + seconds, threads)
 
 

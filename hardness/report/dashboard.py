@@ -42,7 +42,7 @@ IMAGE = '<img alt="Median cost by cell, as in the table of cells" src="data:imag
 
 
 def write(study: Study, table: Table, folder: Path) -> str:
-    """Write dashboard, rows and summary into `folder`; return one line: how many trials ended, and how."""
+    """Write the dashboard, rows and summary of a study's trials into `folder`; return a line saying how they ended."""
     line, rows = f"{study.name}: {table.ended}", frame(table.rows)
     origins = {name: ", ".join(values) for name, values in article.origins(table).items()}
     parts = {"Trials": _listed(table.counts()), **_measured(rows), "Provenance": _listed(origins)}
@@ -62,7 +62,7 @@ def write(study: Study, table: Table, folder: Path) -> str:
 
 
 def _measured(rows: pd.DataFrame) -> dict[str, str]:
-    """Return figures, table of cells and table of rows as HTML, by title; the rows alone if no trial has a cost."""
+    """Return figures, a table of cells (`cells_of`) and one of rows as HTML by title; without costs the last alone."""
     if rows.empty:
         return {}
     shown = {"Rows": _table(rows.drop(columns=["identity"]).head(SHOWN))}
@@ -74,10 +74,10 @@ def _measured(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one line per cell (runs that differ in repetition alone): median cost, its range, and counts by status.
+    """Return a table with a row per cell, that is, per group of runs with the same family, parameters and solver.
 
-    The median is over runs that solved or that a budget or time limit ended; runs that ended otherwise have no cost of
-    solving and are only counted. Runs that choose settings are left out, and so are cells without a median.
+    It gives the median cost, the smallest and largest, and the number of runs by status. The median is over runs that
+    solved, or that a budget or time limit ended. Runs that choose settings (`tuning`), and cells without cost, are out.
     """
     ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []
     statuses = [name for name in STATUSES if name == "solved" or name in {*ended["status"]}]
@@ -94,7 +94,7 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def medians(table: Table) -> list[str]:
-    """Return the first `PRINTED` cells of `cells_of` as lines of text, without the ranges of their costs."""
+    """Return, as lines of text, median costs and counts of runs by cell (`cells_of`), for the first `PRINTED` cells."""
     cells = cells_of(frame(table.rows)).drop(columns=["smallest", "largest"], errors="ignore")
     return [] if cells.empty else cells.head(PRINTED).to_string(index=False).splitlines()
 
@@ -106,7 +106,7 @@ def _priced(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def drawings(rows: pd.DataFrame) -> list[bytes]:
-    """Return an SVG per unit of cost: queries of strategies, examples in sweeps, and one for all other rows."""
+    """Return an SVG of median costs per unit of cost: queries of strategies, examples in sweeps, and any other cost."""
     rows = _priced(rows[~rows["tuning"]])
     units = pd.Series("cost", rows.index)
     units[rows.get("kind", units).eq("sweep")] = "examples"
@@ -116,10 +116,10 @@ def drawings(rows: pd.DataFrame) -> list[bytes]:
 
 
 def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
-    """Return an SVG of median cost against the number that varies most, with a line per value of the other columns.
+    """Return an SVG of median cost, measured in `unit`, against the parameter that takes the most different values.
 
-    A column that follows from others, as a budget may from the size, adds no lines. If there are more than `LINES`,
-    those with the most points are drawn, and the title says so. Returns no bytes if no median is known.
+    There is a line for each combination of values of family, solver and the other parameters that vary. If there are
+    more than `LINES`, those with the most points are drawn. Returns no bytes if no median is known.
     """
     # Named instances of equal parameters are drawn as one cell.
     names = [name for name in chart.design(rows) if name not in ("digest", "instance")]
@@ -151,7 +151,7 @@ def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
 
 
 def _table(rows: pd.DataFrame) -> str:
-    """Return rows as HTML: whole numbers without a point, others to six digits, an empty cell for what is missing."""
+    """Return a table as HTML: integers without a point, other numbers to six digits, missing values as empty cells."""
 
     def shown(value: Any) -> str:
         text = chart.printed(value)
