@@ -25,11 +25,11 @@ def attack(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Recovery:
-    """Attack a file of examples, the public folder of a challenge, or `count` examples of an instance.
+    """Attack a file of examples, the public folder of a challenge, or `count` examples of an instance (`target`).
 
     The attack sees examples and public parameters alone. `name` is a registered attack, ``module:function``, or the
-    function itself. `budget` is a limit in the attack's own unit of work, `progress` is called with news; `seed` drives
-    the examples of an instance and the attack's random choices, independently. An attack that fails returns the status
+    function itself. `budget` is a limit in the attack's own unit of work, and `progress` is called with lines of news.
+    `seed` draws an instance's examples and the attack's choices, independently. An attack that fails returns the status
     "error". Raises `InputError` for an unknown attack or file, and where the attack refuses the family.
 
     >>> from hardness.families.parity import Parity

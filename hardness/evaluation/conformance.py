@@ -25,9 +25,10 @@ ADVICE = {
 
 
 def examined(solver: Solver) -> list[Check]:
-    """Return the outcome of each check of `ADVICE` on a learner, in this process, up to the first that raises.
+    """Check in this process that a learner can be made and fitted on small data, and that its predictions are sound.
 
-    The data are of a random layer, or of a hidden parity if the learner refuses the former by `InputError`.
+    Returns the outcomes of the checks named in `ADVICE`, up to the first that raises an exception. The data are of a
+    random layer, or of a hidden parity if the learner refuses that by `InputError`.
     """
     checks = list[Check]()
     for family in (Nondegenerate(8, 2, HEADS), Parity(8, HEADS)):
@@ -45,7 +46,7 @@ def examined(solver: Solver) -> list[Check]:
 
 
 def _outcomes(solver: Solver, instance: Instance) -> Iterator[bool]:
-    """Yield whether each check of `ADVICE` holds, in order, for a learner on `instance`; a check may raise."""
+    """Yield, for each check named in `ADVICE`, whether a learner passes it on `instance`; a check may raise."""
     examples = instance.examples(LEARNED + PREDICTED, 2)
     known, X = examples[:LEARNED], examples.X[LEARNED:]
 

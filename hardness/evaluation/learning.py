@@ -40,7 +40,7 @@ STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what 
 
 
 class Trial(dict[str, Any]):
-    """The result of `learn`: a mapping from names to values, which are attributes too."""
+    """Hold the result of `learn`: a dict of status, scores and figures by name, which are attributes too."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -49,7 +49,7 @@ class Trial(dict[str, Any]):
             raise AttributeError(name) from None
 
     def plot(self) -> "Figure":
-        """Return a figure of the explained share of the labels' variance by examples; one point if `fit` was called."""
+        """Return a figure of the labels' variance explained against examples: one point if it fits once."""
         import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
 
         examples, explained = np.array(self.get("curve") or [(self["train_examples"], self["explained"])]).T
@@ -74,7 +74,7 @@ class Trial(dict[str, Any]):
 
     @property
     def last_phases(self) -> list[dict[str, Any]]:
-        """Return the phases that the learner reports, and of numbered ones, such as sculpt 1 to 4, only the last."""
+        """Return the phases that the learner reports; of a phase with numbered rounds, only the last round."""
         return list({each["name"].rstrip(" 0123456789"): each for each in self["phases"]}.values())
 
 
@@ -102,15 +102,16 @@ def learn(
     `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are arguments of its
     constructor. A name that is not built in runs in a worker process, anything else in this process (`process` of the
     result says which), with `threads` threads; it is ended after `limit` seconds. If `target` is examples, or a file of
-    them, a tenth is held out to judge on. `seed` drives examples and learner independently; `progress` gets news.
+    them, a tenth is held out to judge on. `seed` drives examples and learner, `progress` is called with lines of news.
 
     The `status` of the result is `solved` where the `criterion` is met: `explained`, nine tenths of the labels'
     variance; `signs`, .99 of the signs; `exact`, a relative error of 1e-6. Else it is `refused`, `budget` or
     `certified` if the learner's own report says so, `error`, `killed` or `timeout` with a one-line `reason` if it was
     ended, and otherwise `wrong`. The scores are those of `hardness.judge`. `model` is the fitted learner, or None if it
-    ran in a worker. A learner that fits once gets the number of heads. One with `partial_fit` sees each example
-    once, in constant memory, and keeps its own width unless `heads` is given; `curve` and `open_curve` are lists of
-    (examples, score), and its `work_` is part of the result. Raises `InputError` if it refuses options or examples.
+    ran in a worker. A learner without `partial_fit` is told the number of heads, `heads` if given. One with it sees
+    each example once, and has its own width unless `heads` is given. Its `curve` and `open_curve` are lists of
+    (examples, score): explained variance, and error where tokens differ in coordinate 0. Its `work_` is part of the
+    result. Raises `InputError` if a learner refuses options or examples.
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
@@ -194,9 +195,9 @@ def check(
     threads: int = 1,
     limit: float | None = None,
 ) -> list[Check]:
-    """Return the outcome of each check of a learner on small data, in a worker, and what to do where it failed.
+    """Check a learner on small data in a process of its own; return each outcome, and what to do where it failed.
 
-    Arguments are as in `learn`. Raises `InputError` only if the class cannot be loaded or has no such options.
+    Arguments are as in `learn`. Raises `InputError` only if the class cannot be loaded or has no such option.
     """
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known=HEADS)
     make(solver, 0) if options else solver.thing
@@ -211,15 +212,17 @@ def check(
 
 
 def _read_by(solver: Solver, instance: Instance, seed: int) -> Callable[[int, int], Any]:
-    """Return the function (start, count) -> examples of a seed, or informative rows if a built-in one reads these."""
+    """Return a function from (start, count) to examples; for some learners only those with x_1[0] != x_2[0]."""
     rows = solver.built_in and getattr(solver.thing, "reads_informative", False)
     source = instance.informative if rows else instance.examples
     return lambda start, count: source(count, seed, start)
 
 
 def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled, Judged, int]:
-    """Return examples to learn from, as a function (start, n), the tenth held out to judge on, and the number that is
-    learned from: `count`, or all if None. Raises `InputError` if there are not as many."""
+    """Return examples to learn from as a function of (start, n), a tenth held out to judge on, and how many to learn.
+
+    This is `count`, or all that are not held out if None. Raises `InputError` if there are fewer.
+    """
     available = len(examples) - -(-len(examples) // SHARE)
     count = available if count is None else count
     whole("count", count, 1, available, f"of {len(examples)} examples a tenth is held out")
@@ -230,7 +233,7 @@ def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled
 
 
 def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Criterion) -> dict[str, Any]:
-    """Return status and figures of a trial, as `learn` does, from the evaluations `points` of a learner by `rule`."""
+    """Return the status by the criterion `rule`, and the figures of a trial, from a learner's evaluations `points`."""
     last, report = points[-1].scores, points[-1].report
     claimed = report.get("status")
     solved = rule.met(last) and claimed != "refused"
@@ -257,8 +260,10 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Crit
 
 
 def _against(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what needs the true layer: how well heads were found, if the result has "certified"; if it has "noise_of",
-    of noisy gradients, the informative examples proved necessary to succeed with probability .9 (theory 2.10)."""
+    """Return what only the true layer tells: how well heads were found, if the result has a verdict "certified".
+
+    For a learner by noisy gradients, it is how many informative examples such a learner provably needs (theory 2.10).
+    """
     figures, concepts = dict[str, Any](), target.family.concepts()
     if "certified" in result:
         layer = getattr(result["model"], "layer_", None)
@@ -275,7 +280,7 @@ def _against(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
 def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -> dict[str, Any] | None:
     """Return how well a found layer's heads match the `true` ones; None if the layers have different shapes.
 
-    `order` is the index of the found head for each true one, `worst` the largest relative error of a Θ or W, and
+    `order` is the index of the found head for each true one, `worst` the largest relative error of a head's Θ or W, and
     `recovered` the number of heads with errors up to 1 %. Order is ignored, and at two tokens a head's sign too, since
     there (−Θ, −W) differs from (Θ, W) only by a head that attends uniformly.
     """
@@ -285,7 +290,7 @@ def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -
         return None
 
     def apart(sign: float) -> NDArray[np.float64]:
-        """Return |sign·found_j − true_i|/|true_i|, the larger of Θ's and W's, for all pairs of heads (m, m)."""
+        """Return |sign·found_j − true_i|/|true_i|, the larger of Θ's and W's, in Frobenius norm (m, m)."""
         errors = []
         for here, there in ((true.theta, layer.theta), (true.w, layer.w)):
             norms = np.linalg.norm(here, axis=(1, 2), keepdims=True)[:, 0]

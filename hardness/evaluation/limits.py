@@ -61,7 +61,7 @@ def threads_limited(threads: int) -> Iterator[None]:
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Raise `TimeoutError` inside this context after `seconds`, in compiled code only when it returns.
+    """Raise `TimeoutError` inside this context after `seconds`; compiled code that runs then returns first.
 
     Alarms nest. Outside the main thread this does nothing.
     """
@@ -94,7 +94,7 @@ def cpu_seconds() -> float:
 
 @cache
 def kernel_seconds() -> float:
-    """Return how many CPU seconds of this process are a reference second, measured once (docstring of the module)."""
+    """Return the CPU seconds in which a small numpy computation does 10⁹ multiply-adds here; they are measured once."""
     x, u, v = np.random.default_rng(0).standard_normal((3, SIZE, SIZE))
     np.tanh(x @ u) @ v  # warms up
     begin = time.thread_time()

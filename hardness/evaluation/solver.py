@@ -30,11 +30,11 @@ VERDICTS = (
 
 @dataclass(frozen=True)
 class Solver:
-    """A learner or an attack by `name`: registered, ``package.module:Name``, or the class or object itself.
+    """Describe a learner or an attack (`kind`) by a registered `name`, ``package.module:Name``, or the object itself.
 
     `options` are arguments of a learner's constructor; for an attack they are its `public` parameters and its `budget`.
     `heads` is the number of heads that a user asked for, else None. `heads_known` is that of the instance, which is
-    handed to learners without `partial_fit` if `heads` is None.
+    told to learners without `partial_fit` if `heads` is None.
 
     >>> Solver("learner", "student", {"rate": 0.03}).built_in, Solver("attack", "mine:pairs").built_in
     (True, False)
@@ -48,27 +48,27 @@ class Solver:
 
     @property
     def built_in(self) -> bool:
-        """Say whether it runs in the calling process: if it is part of this package, or is no name but an object."""
+        """Say whether the learner or attack runs in the calling process: one of this package, or given as an object."""
         return not isinstance(self.name, str) or registry.is_builtin(self.kind, self.name)
 
     @property
     def thing(self) -> Any:
-        """Return the class, function or object that `name` stands for. Raises `InputError` if there is none."""
+        """Return the class, function or object of the learner or attack. Raises `InputError` if its name has none."""
         return registry.get(self.kind, self.name) if isinstance(self.name, str) else self.name
 
     @property
     def streamed(self) -> bool:
-        """Say whether it learns in pieces, by `partial_fit`."""
+        """Say whether the learner takes examples in portions, by `partial_fit`, and not all at once."""
         return hasattr(self.thing, "partial_fit")
 
 
 def is_streamed(name: Any) -> bool:
-    """Say whether a learner learns in pieces. Raises `InputError` if it cannot be loaded."""
+    """Say whether a learner takes examples in portions (`partial_fit`). Raises `InputError` if it cannot be loaded."""
     return Solver("learner", name).streamed
 
 
 def make(solver: Solver, random_state: int) -> Any:
-    """Return a new learner of the solver's class with its options, told heads and `random_state` if it takes them.
+    """Return a new learner of the solver's class, with its options, and number of heads and seed if it takes them.
 
     Raises `InputError` for an option that is unknown, of another type than its annotation, or given twice.
     """
@@ -111,9 +111,9 @@ def plain(value: Any) -> Any:
 
 
 class Fitted:
-    """A solver that is being run, with its CPU time; an attack has the same methods as a learner.
+    """Run a learner or an attack by the same methods, `partial_fit` and `predict`, and count its CPU time.
 
-    Methods raise `TrialEnded` with status refused if the solver raises `InputError`.
+    The methods raise `TrialEnded` with status "refused" if the learner or attack raises `InputError`.
     """
 
     def __init__(self, solver: Solver, seed: int) -> None:
@@ -125,7 +125,7 @@ class Fitted:
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Add the CPU time spent inside this context to `cpu_seconds`, and turn `InputError` into `TrialEnded`."""
+        """Add the CPU time of what runs inside to the field `cpu_seconds`, and turn `InputError` into `TrialEnded`."""
         begin = cpu_seconds()
         try:
             yield
@@ -135,7 +135,7 @@ class Fitted:
             self.cpu_seconds += cpu_seconds() - begin
 
     def _method(self, name: str) -> Any:
-        """Return a method of the learner. Raises `InputError` where there is none."""
+        """Return the learner's method of that name. Raises `InputError` if it has none."""
         if not hasattr(self.learner, name):
             raise InputError(
                 "a learner is a class, or an object of one, with fit(X, Y) or partial_fit, and predict(X), on arrays "
@@ -144,15 +144,15 @@ class Fitted:
         return getattr(self.learner, name)
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
-        """Hand X and Y (n, k, d) to the learner's `partial_fit`, or to its `fit` if it has no other."""
+        """Hand X and Y (n, k, d) to the learner's `partial_fit`, or to its `fit` if it has no `partial_fit`."""
         with self.timed():
             self._method("partial_fit" if self.streamed else "fit")(X, Y)
 
     def predict(self, X: NDArray[np.int8]) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """Return predictions (n, k, d) for X, and a dict: `work`, the learner's own `work_`; `report`, from its
-        `report_`, empty if it has `partial_fit`; `reference_seconds`, its CPU time (`hardness.evaluation.limits`).
+        """Return predictions (n, k, d) for X, and a dict of what the learner says of itself, and of its CPU time.
 
-        Raises `TrialEnded` with status refused if the predictions have another shape.
+        `work` is its `work_`. `report` has status, reason and phases of its `report_`, unless it has `partial_fit`.
+        `reference_seconds` is its CPU time. Raises `TrialEnded` ("refused") if the predictions have another shape.
         """
         with self.timed():
             predicted = np.asarray(self._method("predict")(X), dtype=np.float64)
@@ -169,7 +169,7 @@ class Fitted:
 
 
 class _Attack:
-    """An attack with the methods of a learner: it predicts the labels that the secret it found would give."""
+    """Give an attack the methods of a learner: it predicts the labels that the secret it found would give."""
 
     def __init__(self, solver: Solver, seed: int) -> None:
         self.solver, self.seed = solver, seed
@@ -183,7 +183,7 @@ class _Attack:
             raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), plain(self.work_))
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Return noiseless labels (n, k, d) under the secret found."""
+        """Return the noiseless labels (n, k, d) of X under the secret that the attack found."""
         from hardness.attacks.equations import hidden
 
         return hidden(self.public).predict(self.secret, X)

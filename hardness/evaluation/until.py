@@ -24,7 +24,7 @@ Life = Mapping[int, float | None]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores after learning from `examples`, and `work`, `reference_seconds` and `report` as of `Fitted.predict`."""
+    """Hold scores after learning from a number of `examples`, the learner's own `work` and `report`, and CPU time."""
 
     examples: int
     scores: Scores
@@ -46,12 +46,12 @@ def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
 
 
 def stream(instance: Instance, seed: int) -> Labelled:
-    """Return the function (start, count) -> examples of an instance under a sampling seed."""
+    """Return a function of (start, count) that gives examples start..start + count - 1 of the stream of `seed`."""
     return lambda start, count: instance.examples(count, seed, start)
 
 
 def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | None:
-    """Return the multiply-adds of learning from `examples` by the learner's own count; None if it does not count."""
+    """Return how many multiply-adds a learner needs for that many `examples` by its own count; None if it has none."""
     count = getattr(learner, "multiply_adds", None)
     work = count and count(examples, instance.family.tokens, instance.family.dim)
     return None if work is None else float(work)
@@ -60,10 +60,11 @@ def multiply_adds(instance: Instance, learner: Any, examples: int) -> float | No
 def evaluations(
     opened: Opened, streamed: bool, examples: Labelled, judged: Judged, ends: Iterable[int]
 ) -> Generator[Evaluation, None, None]:
-    """Yield the evaluation of a new solver after each number of examples in `ends`. Raises what the solver raises.
+    """Yield how well a new learner predicts the labels of `judged` after each number of examples in `ends`.
 
-    If `streamed`, it is handed portions of at most `PORTION` examples (`partial_fit`). Otherwise there must be one end,
-    and it is handed all examples up to it at once (`fit`).
+    `opened` starts the learner, and `examples` gives examples by (start, count). If `streamed`, it is handed portions
+    of at most `PORTION` (`partial_fit`). Otherwise there must be one end, and it is handed all examples up to it at
+    once (`fit`). Raises what the learner raises.
     """
     read = 0
     with opened() as solver:
@@ -77,14 +78,15 @@ def evaluations(
 
 
 def at_sizes(ends: Iterable[int], streamed: bool) -> list[Life]:
-    """Return `Life` objects without multiply-adds that are judged at `ends`: one if `streamed`, else one for each."""
+    """Return runs of a learner judged at the numbers of examples `ends`: one run if `streamed`, else one for each."""
     return [dict.fromkeys(ends)] if streamed else [{end: None} for end in ends]
 
 
 def lives(learner: Any, instance: Instance, cap: int, work: float) -> Iterator[Life]:
-    """Yield each `Life` of a learner, one run from its start, within `cap` examples and `work` multiply-adds in all.
+    """Yield each run of a learner from its start: the sizes at which it is judged, and all multiply-adds by then.
 
-    A learner with `partial_fit` has one life. Any other is fitted anew in each, on twice as many examples.
+    A learner with `partial_fit` has one run. Any other is fitted anew in each, on twice as many examples. No run has
+    more than `cap` examples, and all together take at most `work` multiply-adds, if the learner counts them.
     """
     if hasattr(learner, "partial_fit"):
         each = multiply_adds(instance, learner, 1)
@@ -104,9 +106,10 @@ def lives(learner: Any, instance: Instance, cap: int, work: float) -> Iterator[L
 
 @dataclass
 class Ending:
-    """The end of learning: `last` is the last evaluation, `distinct` the number of examples before it, `multiply_adds`
-    what was spent by then. `error` is what ended it early, else None. `asked` is the number of examples planned for the
-    last life, `reference_seconds` the CPU time of all lives.
+    """Hold how learning ended: the `last` evaluation, whether it `solved`, and what was spent by then.
+
+    `distinct` counts examples, `error` is what ended learning early, else None. `asked` is the number of examples
+    planned for the last run from the start, and `reference_seconds` the CPU time of all runs.
     """
 
     distinct: int = 0
@@ -127,10 +130,11 @@ def until_solved(
     rule: Criterion,
     allowance: float = float("inf"),
 ) -> Ending:
-    """Return how learning ends if a solver is run for each of `lives` until it meets `rule`.
+    """Run a learner from its start for each of `lives`, until its scores on `judged` meet `rule`; return the end.
 
-    It ends earlier by `allowance` reference seconds, a crash, a limit of time, or predictions that are not finite.
-    After a refusal, or if the solver gives up (`GAVE_UP`), the next life is tried, which has more examples.
+    It ends earlier by `allowance` reference seconds of CPU time, a crash, a time limit, or predictions that are not
+    finite. After a refusal, or if the learner gives up, the next run is tried, which has more examples. `opened` starts
+    a learner, with `partial_fit` if `streamed`, and `given` gives examples by (start, count).
     """
     ending = Ending()
     for life in lives:
