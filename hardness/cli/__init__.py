@@ -54,7 +54,7 @@ sq.register(app)
 def top(
     context: typer.Context, show: Annotated[bool, typer.Option("--version", help="Print it.")] = False
 ) -> None:
-    """The lab for the question: how hard is it to learn a multi-head attention layer?"""
+    """Print the version if `show`, or the help if no command follows."""
     if show:
         version()
     elif context.invoked_subcommand is None:
@@ -62,7 +62,7 @@ def top(
 
 
 def version() -> None:
-    """Print the version."""
+    """Print the version of the installed package."""
     from importlib import metadata
 
     print(metadata.version("attention-hardness"))
@@ -77,12 +77,12 @@ commands = cache(typer.main.get_command)  # read off the signatures of all funct
 
 
 def main() -> None:
-    """Run the command line: 0 done, 1 said no, 2 bad usage or input (one line on stderr), 130 interrupted."""
+    """Run the command line and exit: code 0 done, 1 a negative answer, 2 bad usage or input, 130 interrupted."""
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
-    """Return the exit code of one command."""
+    """Run the command in `arguments`, the words after the program's name, and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A name that is no text, such as a file's, can be said

@@ -34,13 +34,13 @@ Seed = Annotated[int | None, option("Any integer >= 0; drawn with 128 bits and r
 
 
 def group(text: str, example: str, **settings: Any) -> typer.Typer:
-    """Return a group of commands with this help and example; without a subcommand it prints its help."""
+    """Return a typer group, with `settings`, that prints the help `text` and an example if no subcommand follows."""
     example = f"Example: hardness {example}"
     return typer.Typer(no_args_is_help=True, help=text, epilog=example, rich_markup_mode=None, **settings)
 
 
 def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> None:
-    """Print data to stdout: the payload as one JSON object, or the lines for people.
+    """Print data to stdout: `payload` as one JSON object if `as_json`, else `lines` for people.
 
     >>> emit(True, {"queries": 148}, ["148 queries"])
     {"queries": 148}
@@ -58,7 +58,7 @@ def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> Non
 
 
 def talk(line: str) -> None:
-    """Print to stderr, so that piped data stays clean."""
+    """Print a line to stderr, so that piped data stays clean."""
     print(printable(line), file=sys.stderr, flush=True)
 
 
@@ -69,10 +69,10 @@ def emit_registered(
     more: Mapping[str, Any] | None = None,
     about: Callable[[Any], dict[str, str]] | None = None,
 ) -> None:
-    """Print the name and summary of everything registered of a `kind`, and of `more`; `kinds` is its key in JSON.
+    """Print name and summary of everything registered of a `kind`, such as "learner", and of what `more` holds by name.
 
-    `about` returns its summary and more to print, by default the first line of its docstring. What cannot be loaded
-    gets a line on stderr, and an entry under `broken`.
+    The list stands under the key `kinds` in JSON. `about` maps a thing to texts to print, by default the first line of
+    its docstring. What cannot be loaded gets a line on stderr, and an entry under the key "broken".
     """
     from hardness import registry
 
@@ -93,7 +93,7 @@ def emit_registered(
 
 
 def emit_checks(as_json: bool, checks: Iterable[Any], **more: Any) -> None:
-    """Print checks, each with `name`, `ok` and `detail`. Exit with code 1 if one failed."""
+    """Print checks (name, ok, detail), with `more` entries in JSON, and exit with code 1 if one failed."""
     listed = [check._asdict() for check in checks]
     passed = all(check["ok"] for check in listed)
     lines = [f"{'ok' if c['ok'] else 'NO':3} {c['name']}: {c['detail']}".rstrip(": ") for c in listed]
@@ -103,7 +103,7 @@ def emit_checks(as_json: bool, checks: Iterable[Any], **more: Any) -> None:
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Raise `InputError` if the file `out` exists, unless `force`: a lost instance file loses its seed."""
+    """Raise `InputError` if the file `out` exists, unless `force`: to overwrite an instance would lose its seed."""
     if out.is_file() and not force:
         raise InputError(f"{out} exists; name another --out, or say --force to replace it")
 
@@ -111,7 +111,7 @@ def refuse_existing(out: Path, force: bool) -> None:
 def with_options(
     options: Iterable[Parameter], make: Callable[..., Any], run: Callable[..., None]
 ) -> Callable[..., None]:
-    """Return a function for typer with `options` and those of `run`; it calls `run(make(options), …)`.
+    """Return a function for typer that takes `options` and those of `run`, and calls `run(make(**options), …)`.
 
     Raises `InputError` for an option that `run` has too.
     """
@@ -131,7 +131,7 @@ def with_options(
 def command(verb: str, name: str, run: Callable[..., None], ending: str = "") -> TyperCommand:
     """Return the command ``hardness verb name``, with an option for each field of the family `name`, for typer.
 
-    It calls `run` with the family built from them. `ending` ends the worked example. Raises `InputError` for an unknown
+    It calls `run` with the family built from them. `ending` ends its help's example. Raises `InputError` for an unknown
     family, and if a field has the name of an option of `run`.
     """
     from hardness import families
@@ -157,7 +157,7 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
 
 
 def family_names() -> list[str]:
-    """Return the registered families."""
+    """Return the names of the registered families."""
     from hardness import registry
 
     return registry.names("family")

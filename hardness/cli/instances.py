@@ -67,7 +67,7 @@ generate_app = group(
 
 
 def families(as_json: Json = False) -> None:
-    """List the families: what each is, under which hypothesis it is hard, and what its heads are.
+    """List the families: what each is, under which hypothesis it is hard, and what its number of heads is.
 
     Example: hardness families
     """
@@ -82,7 +82,7 @@ def families(as_json: Json = False) -> None:
 def generate(
     family: "Family", out: Out, seed: Seed = None, force: Force = False, as_json: Json = False
 ) -> None:
-    """Generate an instance of a family and write it."""
+    """Generate an instance of `family`, write it to the file `out`, and print what it is."""
     refuse_existing(out, force)
     from hardness.instance import Instance
     from hardness.io.files import replacing
@@ -122,7 +122,7 @@ def inspect(
     reveal: Annotated[bool, option("Show the secret, the seed and the command too.", "--reveal")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show parameters, hypothesis, certificate and conditions; the secret only with --reveal.
+    """Show an instance's parameters, hypothesis, certificate and conditions; the secret only with --reveal.
 
     Example: hardness inspect hard.safetensors
     """
@@ -145,7 +145,7 @@ def inspect(
 
 
 def _right_labels(family: "Family") -> dict[str, Any]:
-    """Return pi and eps of theory 2.6 for a rounding with a given number of heads, or a reason; {} for others."""
+    """Return "pi", a share of secrets with right labels but for a mass "eps", if heads are limited (theory 2.6)."""
     from hardness.families.concepts import RoundingConcepts
     from hardness.sq.bounds.rounding import FEW_HEADS, right_labels
 
@@ -158,7 +158,7 @@ def _right_labels(family: "Family") -> dict[str, Any]:
 
 
 def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":
-    """Return the layer's conditions, without values that depend on the secret unless `reveal`; [] for a large layer."""
+    """Return a layer's non-degeneracy conditions, values that tell the secret only if `reveal`; [] if too large."""
     from hardness.gadgets.conditions import CONDITIONS, conditions
     from hardness.layer import MultiHeadAttention
 
@@ -175,7 +175,7 @@ def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":
 
 
 def verify(file: File, as_json: Json = False) -> None:
-    """Regenerate from the seed and re-check the certificate; exit code 1 if anything fails.
+    """Regenerate an instance from its seed and re-check its certificate; exit code 1 if anything fails.
 
     Example: hardness verify hard.safetensors
     """

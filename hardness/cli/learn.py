@@ -18,7 +18,7 @@ Options = dict[str, int | float | bool | str | None]
 
 
 def settings(words: Iterable[str]) -> Options:
-    """Return the options of ``--set NAME=VALUE``: numbers, true, false and none as Python's, other values as text.
+    """Return the options that `words`, each NAME=VALUE, give: numbers, true, false and none as Python's, else texts.
 
     >>> settings(["l1=0.03", "batch=512", "loss=hinge", "rate=none"])
     {'l1': 0.03, 'batch': 512, 'loss': 'hinge', 'rate': None}
@@ -98,7 +98,7 @@ def learn(
 
 
 def _lines(trial: Any) -> Iterator[str]:
-    """Yield a line per phase (of numbered rounds the last only), then what the provable learner recovered or missed."""
+    """Yield a line per phase that a trial's learner reports, then what the provable learner recovered or missed."""
     for phase in trial.last_phases:
         outcome = phase["reason"] or _numbers(phase["diagnostics"])
         yield f"{phase['name']:22} {phase['verdict']:8} {outcome}"
@@ -118,7 +118,7 @@ def _numbers(diagnostics: Mapping[str, object]) -> str:
 def learners(as_json: Json = False) -> None:
     """List the registered learners, and what each does at its defaults.
 
-    The examples are those that it needs with two heads at dim 8. More heads take more.
+    The numbers of examples are those needed with two heads at dim 8. More heads need more.
 
     Example: hardness learners
     """

@@ -48,9 +48,9 @@ def ray(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Ask how cost grows with the number of heads: proved floor, strategies, elimination and learners side by side.
+    """Ask how cost grows with the number of heads: proved lower bound, SQ strategies, elimination and learners.
 
-    Name C for d = C m, or --dim D for a fixed d. Learners meet hidden sets and random layers of the same form.
+    Name C for d = C m, or --dim D for a fixed d. Learners run on hidden parities and on random layers of that size.
     In Python `hardness.ray(4, heads=[2, 3, 4])` gives the same table as a data frame. A learner reads at most 2,000,000
     examples, and 4,096 if it has no `partial_fit`.
 
@@ -83,7 +83,7 @@ def board(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Put learners and attacks to the named instances of the suite, each within the budgets of the board.
+    """Run learners and attacks on the named instances of the suite, each within a budget of examples and of work.
 
     Without --learner and --attack all built-in ones run. `study merge` joins rows that others send.
 
@@ -103,10 +103,10 @@ def board(
 
 
 def records(as_json: Json = False) -> None:
-    """List the cheapest learner known of twelve hidden sets, by examples and by heads x examples.
+    """List the cheapest learner known of each of twelve hidden parities, by examples and by heads x examples.
 
-    Each entry has a setting and a command that runs it once. Examples are medians of a committed table, on seeds that
-    chose no setting. CONTRIBUTING.md says how to lower an entry.
+    Each entry has a setting and a command that runs it once. Examples are medians of a published table, on seeds that
+    no setting was chosen on. CONTRIBUTING.md says how to lower an entry.
 
     Example: hardness records --json
     """
@@ -137,7 +137,7 @@ def plot(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw medians of one column of rows against another.
+    """Draw medians of one column of a study's rows against another column.
 
     Columns are those of `hardness.rows`: dim, heads, learner, status, cost and more. Bars are intervals that hold the
     median with probability .95, or the range of fewer than six runs. A triangle with an arrow is a median that is only
@@ -181,9 +181,9 @@ def cite(as_json: Json = False) -> None:
 
 
 def validate(as_json: Json = False) -> None:
-    """Run published tables of other projects on instances of the lab, and print published beside ours.
+    """Repeat tables that other projects published on instances of the lab, and print their numbers beside ours.
 
-    A line says within if the range of our runs overlaps the published one. It takes less than two minutes.
+    A line begins with ok if the range of our runs overlaps the published one. It takes less than two minutes.
 
     Example: hardness validate --json
     """
@@ -201,7 +201,7 @@ def validate(as_json: Json = False) -> None:
 
 
 def shown(runs: tuple[int | None, ...]) -> str:
-    """Return as text the runs of one line of a table, of which None stands for a run that did not solve."""
+    """Return what runs needed as a range in words, and how many solved if not all; None is one that did not."""
     solved = [entry for entry in runs if entry is not None]
     span = f"{min(solved)} to {max(solved)}" if solved else "none"
     return span if len(solved) == len(runs) else f"{span} ({len(solved)} of {len(runs)} runs)"

@@ -44,7 +44,7 @@ EXAMPLES = {
 
 
 class Classes(TyperGroup):
-    """Group commands by class of concepts: a family, or ``module:Class`` for a listed class of the user's own."""
+    """Group a verb's commands, one for each class of concepts: a family, or a listed class ``module:Class``."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return ["parity", "rounding"] if self.name in ("bounds", "play") else ["parity"]
@@ -56,7 +56,7 @@ class Classes(TyperGroup):
 
 
 def on_class(verb: str, path: str) -> Any:
-    """Return the command ``sq verb`` for a family, or for a listed class ``module:Class``; its fields are options."""
+    """Return the command ``sq verb path``, whose options are the fields of the family or listed class `path`."""
     from hardness import registry
     from hardness.families import Family
     from hardness.families.concepts import ListedConcepts
@@ -82,7 +82,7 @@ def on_class(verb: str, path: str) -> Any:
 
 
 def strategies(as_json: Json = False) -> None:
-    """List the strategies of `sq play`: name and what it asks.
+    """List the strategies of `sq play`: name and which queries it asks.
 
     Example: hardness strategies
     """
@@ -117,9 +117,10 @@ def parity_bounds(
     every: All = False,
     as_json: Json = False,
 ) -> None:
-    """Print the strongest proved bound on queries of any strategy, and on examples of learners that keep little.
+    """Print the strongest proved bound on queries of any strategy, and on examples of learners that keep few bits.
 
-    Bounds on queries need --tolerance and are for certain success. Only informative examples count, half of all (2.10).
+    Bounds on queries need --tolerance and are for certain success. Only informative examples count, half of all: those
+    whose tokens differ in coordinate 0 (theory 2.10).
     """
     from hardness.sq.bounds.messages import message_examples, proved_examples
     from hardness.sq.bounds.parity import proved_bounds
@@ -136,7 +137,7 @@ def parity_bounds(
 
 
 def _emit_bounds(proved: Mapping[str, Any], every: bool, as_json: bool) -> None:
-    """Print bounds, one per line with its source: the strongest of those on queries, or each if `every`."""
+    """Print the bounds in `proved`, one a line with its source: on queries only the strongest, unless `every`."""
     from hardness.sq.bounds.parity import SOURCES
 
     shown = {name: value for name, value in proved.items() if name in SOURCES and value is not None}
@@ -152,7 +153,7 @@ def _emit_bounds(proved: Mapping[str, Any], every: bool, as_json: bool) -> None:
 
 
 def _text(name: str, value: Any) -> str:
-    """Return a bound as text: a lower bound rounded down, an upper bound rounded up."""
+    """Return the bound called `name` as text: a lower bound rounded down, an upper bound rounded up."""
     from math import log2
 
     from hardness.io.rounding import at_least, at_least_power, at_most
@@ -170,7 +171,7 @@ def value(
     tolerance: SomeTolerance = None,
     as_json: Json = False,
 ) -> None:
-    """Print V, the least number of queries that surely identify, whatever a valid oracle answers (theory 2.7)."""
+    """Print V, the least number of queries that identify a concept, whatever a valid oracle answers (theory 2.7)."""
     if context.invoked_subcommand is not None:
         return
     if independent is None or tolerance is None:
@@ -193,7 +194,7 @@ def value_of_class(
     seconds: Annotated[float, option("Search for so long; then a bracket.", min=0)] = 60.0,
     as_json: Json = False,
 ) -> None:
-    """Print V of a small class of hidden parities by exact search; of a larger one, or out of time, a bracket."""
+    """Print V, the least number of queries that surely identify a hidden parity, by exact search, or bounds on V."""
     from hardness.exact.small_games import value as bracket
     from hardness.sq.bounds.floors import check_tolerance, identifiable
     from hardness.sq.game import class_of
@@ -247,7 +248,8 @@ def certify(
 ) -> None:
     """Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.
 
-    The statement is what the answers in a run leave possible, a lower bound, or the exact value of a small class.
+    The statement is what the answers in a run leave possible, a lower bound on queries, or the exact value V of a small
+    class (theory 2.7).
     """
     from hardness.exact import certificate
     from hardness.sq.game import class_of
@@ -312,9 +314,10 @@ def learn_nondegenerate(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Run phases 1 to 4 and 6b of the learner with the theorem by averages alone, on a random layer.
+    """Run the learner with the theorem on a random layer, whose labels it knows only by averages, right within T.
 
-    A phase is ok if its estimate is good enough for the next one.
+    Phases 1 to 4 estimate the sum of the heads' W and the affine hull of their Theta, and phase 6b each Theta. A phase
+    is ok if its estimate is good enough for the next one.
 
     Example: hardness sq learn nondegenerate --dim 8 --tokens 2 --heads 2 --tolerance 0.001
     """

@@ -34,7 +34,7 @@ app = group("Grids of trials that resume, and what shows their rows.", "study ru
 
 @app.command("list")
 def list_(as_json: Json = False) -> None:
-    """List the studies.
+    """List the studies: name, number of trials, and question.
 
     Example: hardness study list
     """
@@ -76,7 +76,7 @@ def run(
 ) -> None:
     """Run a study, or what is left of it, and write its dashboard.
 
-    Trials that ended, crashed ones too, are not run again: name another --out after an edit of a learner of yours.
+    Trials that ended, crashed ones too, are not run again: name another --out after you edit a learner of yours.
     --learner, --attack and --strategy add a solver of their kind to the grid, by module:Name or a registered name.
 
     Example: hardness study run random-features --quick --out /tmp/quick
@@ -106,9 +106,9 @@ def carry_out(
     folder: Path,
     text: "Callable[[list[Row]], list[str]]" = lambda rows: [],
 ) -> None:
-    """Run those tasks that the store in `folder` lacks, as the options in `context` say, and write the dashboard.
+    """Run those trials of `tasks` that the store in `folder` lacks, by the options in `context`; write the dashboard.
 
-    `about` says which rows the store holds. `text` returns lines to print about the rows of `tasks`.
+    `about` holds the study's name and the seed of the store. `text` maps the rows of `tasks` to lines to print.
     """
     from hardness.engine.run import run as run_tasks
 
@@ -146,7 +146,7 @@ def carry_out(
 
 @contextmanager
 def resumable(context: typer.Context, folder: Path) -> Iterator[None]:
-    """Print, if the run inside is interrupted, which trials are kept and which command runs the others."""
+    """Print, if the run inside is interrupted, where ended trials are kept and which command runs the others."""
     try:
         yield
     except KeyboardInterrupt:
@@ -203,7 +203,7 @@ def sweep(
 
 
 def _ended(as_json: bool, verdict: str, table: "Table", folder: Path, ran: int, lines: list[str]) -> None:
-    """Print the result of a run. Exit with code 1 if a trial of the table ended in error or was killed."""
+    """Print the `verdict` of a run and `lines` about it. Exit with code 1 if a trial ended in error or was killed."""
     from hardness.report.dashboard import PAGE
 
     counts, page = table.counts(), str(folder / PAGE)
@@ -217,7 +217,7 @@ def _ended(as_json: bool, verdict: str, table: "Table", folder: Path, ran: int, 
 
 @app.command()
 def status(folder: Folder, as_json: Json = False) -> None:
-    """Trials planned and ended, by status.
+    """Show how many trials of a study are planned, and how many ended, by status.
 
     Example: hardness study status reports/exponential-in-m
     """
@@ -255,7 +255,7 @@ def export(
     no_timing: Annotated[bool, option("Only what the seed determines.", "--no-timing")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the rows as a table: a wide one for other programs, or NAME.rows.csv, which `study merge` reads.
+    """Write the rows of a study as a table: a wide one for other programs, or NAME.rows.csv, which `study merge` reads.
 
     Example: hardness study export reports/exponential-in-m --out wide.csv --no-timing
     """
@@ -273,7 +273,7 @@ def report(
     pdf: Annotated[bool, option("The figures of an article as PDF too.", "--pdf")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write what shows the rows there are: the article of a committed table, the dashboard of any others.
+    """Write a page that shows the rows of a study: the article of a published table, the dashboard of any others.
 
     Example: hardness study report reports/random-features
     """

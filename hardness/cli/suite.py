@@ -21,7 +21,7 @@ def list_(
     tier: Annotated[str | None, option("Only this tier: easy, frontier or open.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List the instances: name, tier, log2 of the number of secrets, the cheapest attack as predicted.
+    """List the instances of the suite: name, tier, number of secrets, and the cheapest attack as predicted.
 
     Example: hardness suite list --tier frontier
     """
@@ -41,7 +41,7 @@ def _size(entry: "Entry") -> str:
 
 @app.command()
 def show(name: Name, as_json: Json = False) -> None:
-    """Show what stands under a name: family, parameters, prediction, digest, and what its tier means.
+    """Show one instance of the suite: family, parameters, predicted cost of attack, SHA-256, and what its tier means.
 
     Example: hardness suite show parity-s3-d16-0
     """
@@ -59,7 +59,7 @@ def make(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Write an instance of the suite, as `hardness generate` writes instances.
+    """Write the instance NAME of the suite to a file, as `hardness generate` writes instances.
 
     Example: hardness suite make rounding-q97-p2-n24-0 --out lwr.safetensors
     """
@@ -73,7 +73,7 @@ def make(
 
 @app.command()
 def check(as_json: Json = False) -> None:
-    """Make every instance and compare it with the digest that the package pins; 1 if one differs.
+    """Make every instance of the suite and compare it with the SHA-256 in the package; exit code 1 if one differs.
 
     Example: hardness suite check
     """
