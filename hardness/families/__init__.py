@@ -54,7 +54,7 @@ def option(parameter: str) -> str:
 def parameters(family: Family) -> dict[str, Any]:
     """Return the parameters of a family by name, defaults included, as files state them.
 
-    A field with ``"switch": True`` in its metadata is left out while it has its default, as it came after older files.
+    A field with ``"switch": True`` in its metadata is left out while it has its default, since older files lack it.
     """
     values = vars(family)
     kept = (
@@ -64,7 +64,7 @@ def parameters(family: Family) -> dict[str, Any]:
 
 
 def options_of(family: Family) -> list[str]:
-    """Return the options of `hardness generate`, each with its value in one text, that give a family's parameters."""
+    """Return the options, such as ``--dim 16``, with which `hardness generate` makes a family with these parameters."""
     options = []
     for f in fields(cast(Any, family)):
         value = getattr(family, f.name)

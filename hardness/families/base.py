@@ -30,7 +30,7 @@ CLAIMS = (
 
 
 def described(text: str, default: Any = MISSING, **marks: bool) -> Any:
-    """Return a dataclass field with help `text`, a default if given, and `marks` (same_secret, switch) as metadata."""
+    """Return a field with help `text`; marks: same_secret (the secret ignores it), switch (files omit its default)."""
     return field(default=default, metadata={"help": text, **marks})
 
 
@@ -95,13 +95,13 @@ class Family(ABC):
 
     @abstractmethod
     def realize(self, secret: Secret) -> Teacher:
-        """Return the layer that a secret determines: a `Gadget`, or a dense layer."""
+        """Return the layer that a secret determines: a `Gadget` (labels in closed form) or a `MultiHeadAttention`."""
 
     def check(self, secret: Secret) -> None:  # noqa: B027  # most families of others have none
         """Raise `InputError` if arrays read from a file are no secret of this family; by default accept any."""
 
     def labels(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the public labels (n, k, d) of packed tokens (n, k, words), of a gadget in closed form.
+        """Return the labels (n, k, d) that the layer `teacher` gives to packed tokens (n, k, words).
 
         `noise` (n,) holds for each example a uniform number in (0, 1), from which label noise is made; 1/2 makes none.
         """
@@ -110,10 +110,10 @@ class Family(ABC):
         return np.asarray(teacher(unpack(words, self.dim)))
 
     def column_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the labels of packed pairs (n, 2, words) as one value each (n,), `noise` (n,) as in `labels`.
+        """Return one value (n,) for each packed pair (n, 2, words), which fixes its label; `noise` is as in `labels`.
 
-        Row a of the label is x_a[0] times it, in column 0, if the tokens differ in coordinate 0 (else `closed_value`).
-        Raises `InputError` for a family whose labels have another form.
+        Row a of the label is 0 but in column 0, where it is x_a[0] times this value if the tokens x_1, x_2 differ in
+        coordinate 0 (else times `closed_value`). Raises `InputError` for a family whose labels have another form.
         """
         if isinstance(teacher, Gadget):
             return teacher.value(teacher.levels(words))
@@ -122,15 +122,15 @@ class Family(ABC):
         )
 
     def open_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return `column_values`; raise `InputError` unless they depend only on which coordinates differ."""
+        """Return `column_values` (n,); raise `InputError` unless they depend only on where the two tokens differ."""
         return self.column_values(teacher, words, noise)
 
     def closed_value(self, teacher: Any) -> float:
-        """Return the value C in place of `column_values` where tokens agree in coordinate 0: the heads' sum of W_00."""
+        """Return C, which replaces `column_values` where tokens agree in coordinate 0: the heads' sum of entry W_00."""
         return float(teacher.gate if isinstance(teacher, Gadget) else teacher.w[:, 0, 0].sum())
 
     def heads_shown(self, teacher: Any) -> int:
-        """Return the number of heads to make public: where it depends on the secret, its maximum over all secrets."""
+        """Return the number of heads to publish for a layer: its maximum over all secrets, where it depends on them."""
         return int(teacher.heads)
 
     @property
@@ -143,7 +143,7 @@ class Family(ABC):
         return None
 
     def model_secret(self) -> Secret | None:
-        """Return a fixed secret that stands for all as to `conditions` of the layer; None if these depend on it."""
+        """Return a secret whose layer has the figures of `hardness.gadgets.conditions` of all; None if they differ."""
         return None
 
     def concepts(self) -> Concepts | None:
@@ -159,7 +159,7 @@ class Family(ABC):
         return certificate
 
     def verify(self, teacher: Any, secret: Secret) -> Checks:
-        """Return the outcome of each check of the certificate, done anew, as (name, ok, detail)."""
+        """Check anew what the certificate of a layer states; return (name, passed, detail) of each check."""
         return []
 
 
@@ -171,7 +171,7 @@ def types_of(family: Any) -> Mapping[str, Any]:
 
 
 def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
-    """Raise `InputError` unless a secret holds arrays of these names, types and shapes, and finite numbers."""
+    """Raise `InputError` unless a secret holds the arrays of `shapes`, name: (dtype, shape), with finite numbers."""
     held = {name: (array.dtype.str, array.shape) for name, array in secret.items()}
     if held != dict(shapes):
         raise InputError(f"the secret must hold {dict(shapes)}, got {sanitize(held)}")

@@ -139,7 +139,7 @@ class RoundingConcepts:
         return self.level(t, centred).astype(np.uint8)
 
     def level(self, t: NDArray[np.int64], centred: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the label at integer inner products t (count, ...) of centred secrets (count, n)."""
+        """Return the labels at integers t (count, ...), inner products of secrets (count, n) centred in (-q/2, q/2]."""
         cells = modular.cell(t, self.q, self.p)
         if self.heads is not None:
             means = centred.sum(axis=1) / 2 if self.gadget == "diag" else np.zeros(len(centred))
@@ -182,7 +182,7 @@ class ListedConcepts(ABC):
 
     @abstractmethod
     def secrets(self) -> Sequence[Arrays]:
-        """Return a list of all secrets."""
+        """Return a list of all secrets, each a mapping of arrays by name."""
 
     @abstractmethod
     def values(self, secret: Arrays, v: NDArray[np.int8]) -> NDArray[Any]:
@@ -197,7 +197,7 @@ class ListedConcepts(ABC):
     def table(self) -> NDArray[np.int8]:
         """Return the labels ±1 of all N distinct concepts on `inputs`, int8 (N, 2^n).
 
-        Raises `InputError` for labels of other values, and for more than `ENUMERATED` labels.
+        Raises `InputError` for labels of other values, and for more than 2^28 labels.
         """
         secrets = self.secrets()
         if not 0 < len(secrets) * 2**self.n <= ENUMERATED:

@@ -57,7 +57,7 @@ class Nested(Family):
     """Layers that show the parity of a hidden set S in column 0, and of S_i in column i, for a chain S_1 ⊂ S_2 ⊂ … ⊂ S.
 
     S has `size` s, and the chain grows by `block` g coordinates at a time; g = s shows one parity, bit for bit that of
-    `parity`. All share coordinate 0 as gate. Games are played block by block (study `switches`; theory 2.9).
+    `parity`. All show theirs where tokens differ in coordinate 0. Games are played block by block (theory 2.9).
     """
 
     dim: int = described("Features of a token, d; coordinate 0 is the gate.")
@@ -115,7 +115,7 @@ class Nested(Family):
         return gadget.exact(self.gadget, weights, *levels(self.gadget, len(support)), self.sharpness)
 
     def certificate(self, teacher: NestedGadget) -> dict[str, Any]:
-        """Return what is proved: every label is offset ± 1 by theorem 1.2; A_i and C_i are offset, gate of column i."""
+        """Return what is proved (theorem 1.2): column i is ±1 plus A_i, or C_i where tokens agree in coordinate 0."""
         parities = (teacher, *teacher.blocks)
         return {
             "method": "theorem 1.2, exact over Q, for every shown parity",
@@ -193,7 +193,7 @@ class Tent(Family):
 class RandomDiagonal(Family):
     """Random heads with Θ_i = diag(θ_i), θ_ij ~ N(0, r²/d), and W_i = c_i E_00, c_i normal, scaled to label variance 1.
 
-    Where tokens differ in coordinate 0, row a is x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j), u_j = 1 iff they differ in j (1.1).
+    If tokens differ in coordinate 0, row a has x_a[0] Σ_i c_i tanh(Σ_j θ_ij u_j) in column 0, u_j = 1 iff they do in j.
     """
 
     dim: int = described("Features of a token, d; coordinate 0 is the gate.")
@@ -217,7 +217,7 @@ class RandomDiagonal(Family):
         number("scale", self.scale, "(0, inf)")
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Return the layer's numbers {"theta": (m, d), "c": (m,)}, c scaled by a fixed sample."""
+        """Return {"theta": (m, d), "c": (m,)}, c scaled so that labels have variance 1 on a fixed sample of inputs."""
         theta = rng.normal(0, self.scale / self.dim**0.5, (self.heads, self.dim))
         c = rng.normal(size=self.heads)
         words = TokenStream(0, 1, self.dim).packed(0, SAMPLE)[:, 0]
@@ -244,7 +244,7 @@ class RandomDiagonal(Family):
 
 
 def _values(theta: Floats, c: Floats, words: Words) -> Floats:
-    """Return Σ_i c_i tanh(<θ_i, u>) (n,) of packed bits u (n, words), the same to the last bit in any set of rows."""
+    """Return Σ_i c_i tanh(<θ_i, u>) (n,) of packed bits u (n, words), a row's the same in any set of rows."""
     levels = np.zeros((len(words), len(c)))
     bits = unpack_bits(words, theta.shape[1])
     for j in range(theta.shape[1]):

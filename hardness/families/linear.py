@@ -58,33 +58,33 @@ class Hidden(ABC):
     @staticmethod
     @abstractmethod
     def _parse(public: Public) -> tuple[int, int, Any, int | None, int | None]:
-        """Return q, p, gadget, sparsity and heads from public parameters."""
+        """Return (q, p, gadget, sparsity, heads), fields of `Hidden`, from the public parameters of a family."""
 
     @staticmethod
     @abstractmethod
     def write(w: Integers) -> dict[str, list[int]]:
-        """Return the secret in the form that files have for this family, from w (n,) centred in (-q/2, q/2]."""
+        """Return the secret w (n,), centred in (-q/2, q/2], as files state it: {"support": […]} or {"w": […]}."""
 
     @staticmethod
     @abstractmethod
     def read(secret: Mapping[str, Any], n: int) -> Integers:
-        """Return w (n,) of a secret as files have it. Raises `LookupError`, `TypeError` or `ValueError` for others."""
+        """Return w (n,) of a secret as files state it. Raises `LookupError`, `TypeError` or `ValueError` for others."""
 
     def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the public vectors a (N, n) int8 of inputs X (N, 2, d) with z₀ ≠ 0."""
+        """Return the public vectors a (N, n) int8, |z| or z_0 z, of pairs X (N, 2, d) that differ in coordinate 0."""
         return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
 
     def levels(self, values: Floats) -> Floats:
-        """Return the levels (N,) of `values`, labels less the offset A: integers 0..p-1, unless they are no labels."""
+        """Return the levels (N,), integers 0..p-1, that `values` (N,) show, which are labels less their constant A."""
         return (values - self.first) / self.step
 
     @property
     def offset(self) -> float:
-        """Return the offset A of all labels. Raises `InputError` if it is not public."""
+        """Return the constant A that every label contains. Raises `InputError` if it is not public."""
         return float(_needed(vars(self), "A"))
 
     def equations(self, X: NDArray[np.int8], Y: Floats) -> "Equations":
-        """Return the equations in examples X, Y (N, 2, d). Raises `InputError` for a wrong shape or offset A."""
+        """Return the equations in examples X, Y (N, 2, d). Raises `InputError` for a wrong shape or constant A."""
         if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or self.dim not in (None, X.shape[2]):
             raise InputError(f"X and Y must both have shape (N, 2, {self.dim}), got {X.shape} and {Y.shape}")
         rows, A = informative(X), self.offset
@@ -96,7 +96,7 @@ class Hidden(ABC):
         return self.rows(self.vectors(X[rows]), level)
 
     def rows(self, a: NDArray[np.int8], level: Integers) -> "Equations":
-        """Return public vectors a (N, n) and levels (N,) as equations. Raises `InputError` if `sparsity` exceeds n."""
+        """Return vectors a (N, n) and levels (N,) as equations. Raises `InputError` if `sparsity`, of w, exceeds n."""
         if self.sparsity is not None and self.sparsity > a.shape[1]:
             raise InputError(f"`public` states a secret of {self.sparsity} of {a.shape[1]} coordinates")
         kind = type(self)
@@ -166,7 +166,7 @@ class HiddenVector(Hidden):
 class Equations:
     """N equations for a secret w (n,): each `level` (N,) int64 is ⌊p·(⟨w, a⟩ mod q)/q⌋ of its row a, up to noise (1.4).
 
-    The rows are `a` (N, n) int8; parity is the case q = p = 2. `kind` says how files have w; for the rest see `Hidden`.
+    The rows are `a` (N, n) int8; parity is q = p = 2. `kind` is the class that writes w to files (see `Hidden`).
     """
 
     a: NDArray[np.int8]
@@ -188,7 +188,7 @@ class Equations:
 
     @property
     def are_parities(self) -> bool:
-        """Say whether they are parities of a set of public size, each wrong with probability `flip`, if at all."""
+        """Say whether these are parities of a set of known size, each wrong with probability `flip`."""
         return self.q == 2 and self.sparsity is not None and not self.noise
 
     def rows(self, index: Integers | NDArray[np.bool_] | slice) -> "Equations":
@@ -201,7 +201,7 @@ class Equations:
         return float(np.mean(modular.level(t, self.q, self.p) == self.level)) if len(self) else 0.0
 
     def secret(self, w: Integers) -> dict[str, list[int]]:
-        """Return the secret of w (n,), residues mod q, in the form that files have for this family."""
+        """Return w (n,), residues mod q, as files state a secret: {"support": […]} for a parity, else {"w": […]}."""
         return self.kind.write(modular.centred(np.asarray(w, dtype=np.int64) % self.q, self.q))
 
 
@@ -212,9 +212,10 @@ def _needed(public: Public, name: str) -> Any:
 
 
 def span(w: Integers, q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:
-    """Return (low, high): only for ⟨w, a⟩ in low..high-1 do `heads` heads show the right level, w (n,) being centred.
+    """Return (low, high): a layer of `heads` heads shows the right level of t = ⟨w, a⟩ only where low <= t < high.
 
-    None if they do so at every value that ⟨w, a⟩ can have, or `heads` is None.
+    None if it does so at every t that occurs, or if `heads` is None. w (n,) holds residues mod q in (-q/2, q/2], p is
+    the number of levels, and `dot` says that vectors a have entries -1, 0, 1 and not 0, 1.
     """
     low, high = level_range("dot" if dot else "diag", w.tolist())
     cell = modular.cell(low, q, p)

@@ -99,10 +99,7 @@ class Nondegenerate(Family):
 
 
 def with_coherence(M: Array, coherence: float) -> Array:
-    """Return matrices of the norms of M (m, d, d) whose cosines with each other all are `coherence`, in [0, 1).
-
-    They are those combinations of the given ones, first made orthonormal, that have this Gram matrix.
-    """
+    """Return combinations of the matrices M (m, d, d), norms as before, with all cosines `coherence`, in [0, 1)."""
     m = len(M)
     norms = np.linalg.norm(M, axis=(1, 2))
     U, _, Vt = np.linalg.svd(M.reshape(m, -1), full_matrices=False)
@@ -112,7 +109,7 @@ def with_coherence(M: Array, coherence: float) -> Array:
 
 
 def with_stable_rank(M: Array, rank: float) -> Array:
-    """Return matrices of the norms and singular vectors of M (m, d, d), of stable rank |A|²/‖A‖² = `rank` in [1, d]."""
+    """Return matrices A of the Frobenius norms and singular vectors of M (m, d, d), |A|²/‖A‖² = `rank` in [1, d]."""
     d = M.shape[1]
     U, _, Vt = np.linalg.svd(M)
     values = np.full(d, ((rank - 1) / max(d - 1, 1)) ** 0.5)
@@ -121,7 +118,7 @@ def with_stable_rank(M: Array, rank: float) -> Array:
 
 
 def with_diagonal(M: Array, weight: float) -> Array:
-    """Return matrices A of the norms of M (m, d, d) with tr(A)²/|A|² = `weight`, in [0, d)."""
+    """Return M (m, d, d), Frobenius norms as before, with shifted diagonals: tr(A)²/|A|² = `weight` in [0, d)."""
     d = M.shape[1]
     rest = M - np.trace(M, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
     unit = rest / np.linalg.norm(rest, axis=(1, 2), keepdims=True)
@@ -129,7 +126,7 @@ def with_diagonal(M: Array, weight: float) -> Array:
 
 
 def with_column(M: Array, share: float) -> Array:
-    """Return matrices A of the norms of M (m, d, d) whose largest column has this `share` of |A|², in (0, 1)."""
+    """Return M (m, d, d) with columns rescaled, norms as before: the largest has this `share` of |A|², in (0, 1)."""
     power = (M**2).sum(axis=1)
     largest, total = power.max(axis=1, keepdims=True), power.sum(axis=1, keepdims=True)
     scale = np.where(power == largest, share * total / largest, (1 - share) * total / (total - largest))
@@ -137,14 +134,14 @@ def with_column(M: Array, share: float) -> Array:
 
 
 def near_lattice(M: Array, distance: float) -> Array:
-    """Return M (m, d, d) with entries moved towards multiples of their rms: mean distance, in rms, near `distance`."""
+    """Return M (m, d, d), entries moved towards multiples of their rms, to a mean `distance` from these in rms."""
     step = np.sqrt((M**2).mean(axis=(1, 2), keepdims=True))
     nearest = np.round(M / step)
     return np.asarray(step * (nearest + 4 * distance * (M / step - nearest)))
 
 
 def with_norm_ratio(M: Array, ratio: float) -> Array:
-    """Return M (m, d, d) with norms that fall geometrically, from the largest norm of M to `ratio` times that."""
+    """Return M (m, d, d) scaled so that Frobenius norms fall geometrically from the largest to `ratio` times that."""
     m = len(M)
     norms = np.linalg.norm(M, axis=(1, 2))
     wanted = norms.max() * ratio ** (np.arange(m) / max(m - 1, 1))
@@ -152,7 +149,7 @@ def with_norm_ratio(M: Array, ratio: float) -> Array:
 
 
 def with_sum(M: Array, size: float) -> Array:
-    """Return matrices A like M (m, d, d) with |ΣA| = `size` times √Σ|A|²; independent ones have a `size` of about 1."""
+    """Return matrices A like M (m, d, d) with |ΣA| = `size` · √Σ|A|², |·| Frobenius; independent ones have about 1."""
     m = len(M)
     mean = M.mean(axis=0)
     apart = M - mean

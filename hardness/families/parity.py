@@ -22,7 +22,7 @@ SEVERAL = {"sharp": sharp, "wide": wide}  # gadgets whose heads have a sharpness
 
 
 def levels(kind: ParityKind, size: int) -> tuple[list[int], list[int]]:
-    """Return all levels that a hidden set of `size` coordinates can have, and (-1)^level at each (theory 1.1)."""
+    """Return the levels t of a hidden set of `size` s, 0..s (for gadget `kind` dot -s..s), and (-1)^t of each."""
     reached = list(range(-size if kind == "dot" else 0, size + 1))
     return reached, [1 - 2 * (t % 2) for t in reached]
 
@@ -94,7 +94,7 @@ class Parity(Family):
         return log2(self.sets.size)
 
     def model_secret(self) -> Secret:
-        """Return the set of the first s coordinates: others permute coordinates, which changes no condition."""
+        """Return the set of the first s coordinates as the secret: every other layer has its coordinates permuted."""
         return {"support": np.arange(1, self.size + 1)}
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -115,7 +115,7 @@ class Parity(Family):
         return gadget.exact(self.gadget, weights, *levels(self.gadget, self.size), self.sharpness)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the label's value, offset plus parity (n,), the parity being flipped where `noise` < `flip`."""
+        """Return label values (n,), a constant plus the parity ±1, flipped where the uniform `noise` < `flip`."""
         value = teacher.value(teacher.levels(words))
         if not self.flip:
             return value
@@ -124,7 +124,7 @@ class Parity(Family):
         return np.where(noise < self.flip, np.where(value == even, odd, even), value)
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
-        """Return what is proved of the layer: labels are exactly offset ± 1 by theorem 1.2 or 1.5."""
+        """Return what is proved of the layer: labels are exactly ±1 plus a constant A, by theorem 1.2 or 1.5."""
         several = SEVERAL.get(self.gadget)
         sizes = np.abs(teacher.coefficients)
         total = {"sum_abs_coefficients": float(sizes.sum())} if several else {}

@@ -27,10 +27,10 @@ class Rounding(Family):
     """Layers whose labels show the rounded residue floor(p (t mod q)/q) of t = <w, a>, w being secret in Z_q^(d-1).
 
     With z half the difference of two tokens, a is |z| for the gadget diag and z_0 z for dot. `modulus` is q, from 2 to
-    2^20, and `levels` p, from 2 to q; `weight` is the number of non-zeros of a sparse secret. A head makes one change
-    of the label: with `heads` that many consecutive ones from label 0, nearest the mean of t; with None the least
-    multiple of p for which every label is right. `noise` is the standard deviation of the rounded Gaussian added to t.
-    `exact` gives theorem 1.2's heads, one between every two values of t that any secret can reach.
+    2^20, and `levels` p, from 2 to q; `weight` is the number of non-zeros of a sparse secret. Each head makes one
+    change of the label as t grows: `heads` consecutive ones nearest the mean of t, from label 0 on; None takes the
+    least multiple of p for which every label is right. `noise` is the standard deviation of the rounded Gaussian added
+    to t. `exact` gives theorem 1.2's heads, one between every two values of t that any secret can reach.
     """
 
     dim: int = described("Features of a token, d; coordinate 0 is the gate.", 17)
@@ -76,12 +76,12 @@ class Rounding(Family):
 
     @property
     def _reach(self) -> int:
-        """Return the difference of the largest and the smallest t for a secret whose non-zeros all are ±1."""
+        """Return the difference of the largest and smallest t = ⟨w, a⟩ for a secret w whose non-zeros all are ±1."""
         return (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
 
     @property
     def _farthest(self) -> int:
-        """Return the largest |t| that any secret can reach."""
+        """Return the largest |t|, t = ⟨w, a⟩, that any secret w can reach."""
         return (self.weight or self.dim - 1) * (self.modulus // 2)
 
     def log2_secrets(self) -> float:
@@ -100,13 +100,13 @@ class Rounding(Family):
         return self.levels * -(-cells // self.levels)
 
     def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
-        """Return a certificate without the mass of wrong labels, if heads are few: it differs from secret to secret."""
+        """Return a certificate without the probability of a wrong label if `heads` is set: it depends on the secret."""
         return certificate if self.heads is None else {**certificate, "error_mass": None}
 
     def concepts(self) -> RoundingConcepts | None:
         """Return the concept class of dense secrets, under `heads` heads if given; None for sparse secrets.
 
-        Theory 2.6 is about uniform secrets, and labels whose offset A and gate C do not depend on them.
+        Theory 2.6 is about uniform secrets, and labels whose constants A and C (`certificate`) do not depend on them.
         """
         if self.weight is not None:
             return None
@@ -147,7 +147,7 @@ class Rounding(Family):
         return gadget.saturated(self.gadget, weights, changes - 0.5, np.arange(heads + 1) % p)
 
     def _levels(self) -> list[int]:
-        """Return all t of all secrets: offset and gate of exact heads must not depend on the secret (theory 1.4)."""
+        """Return every t = ⟨w, a⟩ that any secret w reaches: heads made for all of them tell none (theory 1.4)."""
         return list(range(-self._farthest, self._farthest + 1))
 
     def _ideal(self, t: Any) -> NDArray[np.int64]:
@@ -160,7 +160,7 @@ class Rounding(Family):
         return self.column_values(teacher, words, noise)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return column 0 of the labels (n,): of ⟨w, u⟩ + e, e = round(N(0, self.noise²)) by the uniform `noise`."""
+        """Return the label values (n,) at t + e: t = ⟨w, a⟩, e = round(N(0, self.noise²)) by the uniform `noise`."""
         t = teacher.levels(words)
         if self.noise:
             from scipy.special import ndtri
@@ -169,7 +169,7 @@ class Rounding(Family):
         return teacher.value(t)
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
-        """Return what is proved of the layer: its distance to the labels, and the exact mass of wrong labels."""
+        """Return what is proved of the layer: its distance to the labels, and the exact chance of a wrong label."""
         # Without `heads` they cover all levels, and each cell has its label (`realize`).
         mass = 0 if self.exact or self.heads is None else self._error_mass(teacher)
         steps = "saturated steps (theory 1.4), exact level counts"
@@ -184,7 +184,7 @@ class Rounding(Family):
         }
 
     def _error_mass(self, teacher: Gadget) -> Fraction:
-        """Return the exact probability of a wrong label, given that tokens differ in coordinate 0, for the secret."""
+        """Return the exact probability that the layer's label is wrong, given that tokens differ in coordinate 0."""
         low, counts, bits = gadget.level_counts(self.gadget, teacher.weights.tolist())
         t = np.arange(low, low + len(counts))
         wrong = np.flatnonzero(teacher.value(t) != teacher.offset + self._ideal(t))

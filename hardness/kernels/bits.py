@@ -41,7 +41,7 @@ def popcount(x: Any) -> Any:
 
 @compiled
 def random_word(state: Any) -> Any:
-    """Return the next splitmix64 word; `state` is uint64 (1,)."""
+    """Return the next random uint64 of the generator splitmix64, and advance its `state`, uint64 (1,)."""
     state[0] += GOLDEN
     z = state[0]
     z = (z ^ (z >> U30)) * MIX1
@@ -51,7 +51,7 @@ def random_word(state: Any) -> Any:
 
 @compiled
 def _high(x: Any, low: Any, high: Any) -> Any:
-    """Return the upper 64 bits of x (low + 2^32 high), in products of 32 bits, which a vector unit has."""
+    """Return the upper 64 bits of the 128-bit product x · (low + 2^32 high); `low` and `high` are below 2^32."""
     # x = x1 2^32 + x0: of x0 low only the carry into the upper half counts, of the two products across their upper
     # halves and the carry of their lower ones. No sum below passes 2^64: (2^32 - 1)^2 + 2 (2^32 - 1) < 2^64.
     cross = (x >> U32) * low + ((x & HALF) * low >> U32)
@@ -60,10 +60,10 @@ def _high(x: Any, low: Any, high: Any) -> Any:
 
 @compiled
 def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) -> Any:
-    """Fill `out` with the words of Philox 4x64-10 (Salmon et al., SC 2011) of `key` (2,), counters first, first + 1, …
+    """Fill `out` with random uint64 words of Philox 4x64-10 (Salmon et al., SC 2011) under `key`, uint64 (2,).
 
-    A counter makes four words; `out.size` is a multiple of 4. Words last, last + period, … keep only the bits of
-    `mask`.
+    Each of the counters first, first + 1, … makes four words; `out.size` is a multiple of 4. The words with indices
+    last, last + period, … keep only the bits of `mask`.
     """
     # Where every word is cut (period 1) the mask is part of the store; else a second, strided pass cuts the few.
     size, every = out.size // 4, mask if period == 1 else ~ZERO
@@ -105,9 +105,10 @@ def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) ->
 
 @compiled
 def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
-    """Fill out (n,) with Σ_j w_j u_j of packed token pairs (n, 2, W), or z_0 Σ_j w_j z_j if `dot` (theory 1.1).
+    """Fill out (n,) with the level Σ_j w_j u_j of each packed token pair, or z_0 Σ_j w_j z_j if `dot` (theory 1.1).
 
-    u_j is 1 where the tokens differ, z_j half their difference. w_j = Σ_p values_p (bit j of planes_p), planes (P, W).
+    Bit j of a token in `words` (n, 2, W) is feature j. u_j is 1 where the two tokens differ, z_j half their difference.
+    The weight w_j is the sum of those `values` (P,) whose bit mask, a row of `planes` (P, W), has bit j set.
     """
     plus, minus = np.empty(BATCH, np.uint64), np.empty(BATCH, np.uint64)
     for start in range(0, out.size, BATCH):
@@ -140,7 +141,7 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
 
 @compiled
 def gate(words: Any, value: Any, closed: Any, out: Any) -> Any:
-    """Fill out (n, 2) with x_a[0] of packed pairs (n, 2, W), times value (n,) if z_0 != 0 and times `closed` if not."""
+    """Fill out (n, 2) with each token's feature 0, ±1, times value (n,), or `closed` where a pair agrees in it."""
     for i in range(value.size):
         first, second, here = words[i, 0, 0] & ONE, words[i, 1, 0] & ONE, value[i]
         # Products with signs, not branches: half of these would be guessed wrong.
@@ -151,7 +152,7 @@ def gate(words: Any, value: Any, closed: Any, out: Any) -> Any:
 
 @compiled
 def signs(octets: Any, out: Any) -> Any:
-    """Fill out (n,) uint64 with eight int8 for each of octets (n,) uint8: byte j is -1 where bit j is set, else 1."""
+    """Unpack each byte of octets (n,) into the eight int8 of a word of out (n,) uint64: -1 for a set bit, else 1."""
     for i in range(out.size):
         # Byte j of `kept` is 2^j or 0; adding 127 carries it into the top bit of its byte, and no further.
         kept = U(octets[i]) * H01 & DIAGONAL
@@ -161,10 +162,10 @@ def signs(octets: Any, out: Any) -> Any:
 
 @compiled
 def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
-    """Copy those pairs of `words` (n, 2, W) whose gates are open (the tokens differ in bit 0); return how many.
+    """Copy the packed token pairs of `words` (n, 2, W) that differ in bit 0 (an open gate); return how many these are.
 
-    `pairs` (n, 2, W), the tokens' xor `bits` (n, W) and `positions` (n,) are filled from the front. Every pair is
-    written, and the next one over it if its gate is closed: a branch that is as often taken as not would cost more.
+    Filled from the front are `pairs` (n, 2, W), `bits` (n, W) with the XOR of the two tokens, and `positions` (n,) with
+    indices. Other pairs are written too, and overwritten by the next: a branch taken half of the time would cost more.
     """
     count = 0
     for i in range(len(words)):
@@ -179,7 +180,7 @@ def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
 
 @compiled
 def enumerate_masks(first: Any, out: Any) -> Any:
-    """Fill `out` uint64 (count,) with the sets from `first` on in colex order, then 0 after the last one of 64 bits."""
+    """Fill out (count,) uint64 with bit masks of sets of one size, in colex order from `first` on; 0 after the last."""
     mask = first
     for i in range(out.size):
         out[i] = mask
@@ -191,7 +192,7 @@ def enumerate_masks(first: Any, out: Any) -> Any:
 
 @compiled
 def shuffle(values: Any, state: Any) -> Any:
-    """Shuffle in place, by Fisher and Yates (the modulo bias of 64 bits over an array is below 2^-30)."""
+    """Shuffle the array `values` in place by words of splitmix64 from `state`, uint64 (1,); the bias is below 2^-30."""
     for i in range(values.size - 1, 0, -1):
         j = random_word(state) % U(i + 1)
         values[i], values[j] = values[j], values[i]

@@ -22,8 +22,8 @@ SINE = np.sin(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
 def block_keys(
     v: Vectors, block: int, level: int, keys: NDArray[np.uint64], minus: NDArray[np.bool_]
 ) -> None:
-    """Fill keys (N,) with a mix, one to one, of each row's last `block` coordinates. Beyond level 0 a row and its
-    negative have one key; `minus` (N,) says which was negated."""
+    """Fill keys (N,) so that rows of v have one key iff their last `block` entries agree, above level 0 up to sign.
+    Entries are sums of 2^level half signs, bits at level 0. `minus` (N,) marks rows with the key of their negative."""
     low, width = np.int64(1 << level >> 1), np.uint64(level + 1)
     for i in range(len(v)):
         negative = False
@@ -55,9 +55,10 @@ def combine(
     out: Vectors,
     out_phases: Phases,
 ) -> int:
-    """Make differences v - s v' of rows that share a key, each row with at most `cap` before it; return how many.
+    """Fill out (count, left) with differences of rows of v that share a key, less their last entries; return how many.
 
-    s is -1 where `minus` differs; `order` sorts rows by key. `out` (count, left) holds their first coordinates.
+    `order` (N,) sorts the rows by key; each is paired with at most `cap` rows before it. Two rows whose `minus` differ
+    are added, and a result of zeros is dropped. `out_phases` (count,) gets the differences, or sums, of the phases.
     """
     made, start = 0, 0
     for i in range(order.size):
@@ -82,7 +83,7 @@ def combine(
 
 @njit(cache=True, nogil=True)
 def _turned(v: Vectors, phase: Any, theta: Phases) -> int:
-    """Return the entry of the tables of cosines that belongs to phase - v·θ: its top 12 bits of 32."""
+    """Return the index in the cosine and sine tables of phase - v·theta, 2^32 to the turn: its top 12 bits."""
     turned = np.int64(phase)
     for c in range(v.size):
         turned -= v[c] * np.int64(theta[c])
@@ -98,7 +99,7 @@ def fold(
     g: int,
     table: NDArray[np.complex64],
 ) -> None:
-    """Add e^{i(phase - v·θ)} of each row v to table (g^k,), at the cell that its k coordinates `columns` mod g give."""
+    """Add e^{i(phase - v·theta)} of each row of v to the cell of table (g^k,) of its entries in `columns` mod g."""
     for i in range(len(v)):
         index = _turned(v[i], phases[i], theta)
         # The grid's cell: residues mod g of the columns in mixed radix, the first column the most significant.
@@ -110,7 +111,7 @@ def fold(
 
 @njit(cache=True, nogil=True)
 def sums_by_value(v: Vectors, phases: Phases, theta: Phases, low: int, out: NDArray[np.float64]) -> None:
-    """Add to out (n, values, 2) cos and sin of phase - v·θ, by the value of each coordinate, which is at least -low."""
+    """Add cos and sin of phase - v·theta, for each row of v and coordinate j, to out[j, v_j + low]; v_j >= -low."""
     for i in range(len(v)):
         index = _turned(v[i], phases[i], theta)
         # The phase is that of all coordinates; sorted by the value of one, its sums say how a turn of that one would

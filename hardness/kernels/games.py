@@ -7,10 +7,10 @@ from hardness.kernels.bits import compiled
 
 @compiled
 def best_window(values: Any, length: Any, zeros: Any) -> Any:
-    """Return (low end, count) of the closed interval of `length` with most of the sorted `values` and of `zeros` zeros.
+    """Return (low, count) of the closed interval [low, low + length] that holds the most points.
 
-    An optimal interval can be slid up until its low end is a value, so the maximum over the values (and 0) as low ends
-    is the maximum over all intervals. The first optimum is taken.
+    The points are the sorted `values` and `zeros` points at 0. The first best interval is taken. An interval can be
+    slid up until its low end is a point without losing any, so only points are tried as low ends.
     """
     best, low, j = -1, values[0] if values.size else 0 * length, 0
     before = 0  # values[before:j] lie in [start, start + length]
@@ -37,7 +37,7 @@ def best_window(values: Any, length: Any, zeros: Any) -> Any:
 
 @compiled
 def table_means(labels: Any, rows: Any, table: Any, out: Any) -> Any:
-    """Fill out[i] = sum_u table[u, labels[rows[i], u]]; labels uint8 (N, U), table float64 (U, p)."""
+    """Fill out[i] with Σ_u table[u, labels[rows[i], u]]; labels uint8 (N, U), table float64 (U, p), indices `rows`."""
     flat, p, width = table.ravel(), table.shape[1], labels.shape[1]
     for i in range(rows.size):
         row = labels[rows[i]]

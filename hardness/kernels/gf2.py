@@ -17,11 +17,11 @@ MOST_BITS = 7  # bits that index a table at most: six tables of 128 rows of 4,09
 
 @njit(cache=True)
 def rref2(words: Words, columns: int) -> NDArray[np.int64]:
-    """Bring bit-packed rows into reduced row echelon form over GF(2), in place; return the pivot columns (rank,).
+    """Bring packed rows (N, W) into reduced row echelon form over GF(2), in place; return the pivot columns (rank,).
 
-    Method of four Russians (Arlazarov, Dinic, Kronrod, Faradzhev 1970), with six tables as in M4RI (Albrecht, Bard,
-    Hart 2010): the pivots of a panel of columns are found first, and every other row is then cleared of them by one
-    lookup in each table, which holds the sums of some of them.
+    Pivots are sought in the first `columns` bits. By the method of four Russians (Arlazarov, Dinic, Kronrod, Faradzhev
+    1970) with six tables, as in M4RI (Albrecht, Bard, Hart 2010), the pivots of a panel of columns are found first.
+    Every other row is then cleared of them by one lookup in each table, which holds all sums of a few pivot rows.
     """
     N, W = words.shape
     pivots = np.empty(min(N, columns), dtype=np.int64)
@@ -55,7 +55,10 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
 
 @njit(cache=True)
 def _clear(words: Words, pivots: NDArray[np.int64], rank: int, start: int, table: Words, bits: int) -> None:
-    """Clear the columns `pivots` (count,) in all rows but the pivot rows rank.., by `table`, from word `start` on."""
+    """Clear the columns `pivots` (count,) in all rows of `words` but their own, the `count` rows from `rank` on.
+
+    `table` holds six tables of the 2^bits sums of up to `bits` pivot rows each. Words before `start` stay as they are.
+    """
     N, W = words.shape
     count, size, mask, shift = len(pivots), 1 << bits, U((1 << bits) - 1), U(bits)
     # Pivots that are neighbours, as nearly all are in a matrix of full rank, are read with two shifts.
@@ -90,9 +93,9 @@ def _clear(words: Words, pivots: NDArray[np.int64], rank: int, start: int, table
 
 @njit(cache=True)
 def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end: int, start: int) -> int:
-    """Find the pivots of columns column..end - 1 among rows rank..; bring them to the top, cleared of one another.
+    """Find pivot rows for columns column..end - 1 among the rows from `rank` on, and move them to the front of these.
 
-    Return how many there are. Rows are changed from word `start` on.
+    Return how many there are, cleared of one another; their columns go to `pivots`. Only words from `start` on change.
     """
     N, W = words.shape
     count = 0
@@ -126,10 +129,10 @@ def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end:
 
 @njit(cache=True)
 def rref_local(A: NDArray[np.int64], prime: int, modulus: int, columns: int) -> NDArray[np.int64]:
-    """Bring A into reduced row echelon form over Z/modulus, a power of `prime`, in place; return the pivot columns.
+    """Bring A (N, width) into reduced echelon form mod `modulus`, a power of `prime`, in place; return pivot columns.
 
-    Pivots are units. In the local ring Z/ℓᵏ a unit pivot exists in a column whenever the rows left have full rank there
-    mod ℓ, so a system with one solution is solved as over a field.
+    Pivots are units, sought in the first `columns` columns. In the local ring Z/ℓᵏ a column has one whenever the rows
+    left have full rank there mod ℓ, so a system with one solution is solved as over a field.
     """
     N, width = A.shape
     pivots = np.empty(min(N, columns), dtype=np.int64)
@@ -174,10 +177,11 @@ def _inverse(a: int, modulus: int) -> int:
 def pooled_gauss(
     pool: Words, check: Words, n: int, limit: int, tries: int, state: Words
 ) -> tuple[int, bool, Words]:
-    """Solve n + 1 random rows of `pool` at a time, until at most `limit` rows of `check` contradict the solution.
+    """Solve n + 1 random rows of `pool` over GF(2), again and again until at most `limit` rows of `check` contradict.
 
-    Rows are packed [a | b] with b in bit n. Returns the number of tries, whether the last one passed, and its solution
-    (W,) with bit n set. A try whose rows have rank below n counts and fails (theory 4.1).
+    A row (W,) is an equation ⟨w, a⟩ = b: a in bits 0..n-1, b in bit n. Returns the number of tries, at most `tries`,
+    whether the last one passed, and its solution w (W,) with bit n set. Rows of rank below n are a failed try (theory
+    4.1).
     """
     M, W = pool.shape
     order = np.arange(M)

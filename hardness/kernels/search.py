@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 def nearest(
     L: NDArray[np.float64], h: NDArray[np.float64], bound: NDArray[np.float64], nodes: int
 ) -> tuple[NDArray[np.float64], float, int]:
-    """Return m (M,) with L g = h - m for the shortest g of those whose first i entries have norm² <= bound[i-1].
+    """Return the integers m (M,) for which the solution g of L g = h - m is shortest, by a pruned depth-first search.
 
-    `L` (M, M) is lower triangular with positive diagonal. Depth first, candidates of a level nearest first;
-    every solution lowers the bounds. Returns m, its norm² (infinite if none was found) and the nodes visited,
-    which end the search at `nodes`.
+    `L` (M, M) is lower triangular with positive diagonal. Only g whose first i entries have a squared norm of at most
+    bound[i-1], for every i, are considered, and each one found lowers the bounds. Returns m, its squared norm |g|²
+    (infinite if none was found) and the number of nodes visited; the search ends after `nodes` of them.
     """
     M = len(h)
     bound = bound.copy()

@@ -9,7 +9,7 @@ BLOCK = 1 << 17  # elements of which all levels are done at first: they stay in 
 
 @compiled
 def walsh_hadamard(f: Any) -> Any:
-    """Transform f in place, f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k."""
+    """Replace f (2^k,), signed or float, by its transform Σ_v f[v] (-1)^|S & v| at each index S, |·| counting bits."""
     # Plain loops: code for the vector unit written by hand was 2 to 4 times as fast, in three times as many lines.
     for start in range(0, f.size, BLOCK):
         _levels_from(f[start : start + BLOCK], 1)
@@ -18,7 +18,7 @@ def walsh_hadamard(f: Any) -> Any:
 
 @compiled
 def _levels_from(f: Any, h: Any) -> Any:
-    """Do the steps of the transform of f that combine numbers h apart, 2h apart, and so on."""
+    """Do the steps of the Walsh-Hadamard transform of f, in place, that combine entries h apart, 2h apart, …."""
     while 8 * h <= f.size:
         for start in range(0, f.size, 8 * h):
             # Eight runs of h neighbours: the loop over them becomes vector instructions.
@@ -40,7 +40,7 @@ def _levels_from(f: Any, h: Any) -> Any:
 
 @compiled
 def _eight(a: Any, b: Any, c: Any, d: Any, p: Any, q: Any, r: Any, s: Any) -> Any:
-    """Return the transform of eight numbers, a level at a time."""
+    """Return the Walsh-Hadamard transform of eight numbers."""
     a, b, c, d, p, q, r, s = a + b, a - b, c + d, c - d, p + q, p - q, r + s, r - s
     a, b, c, d, p, q, r, s = a + c, b + d, a - c, b - d, p + r, q + s, p - r, q - s
     return a + p, b + q, c + r, d + s, a - p, b - q, c - r, d - s
