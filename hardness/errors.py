@@ -9,7 +9,7 @@ MOST_LISTED, LONGEST_NAME = 30, 60
 
 
 def sanitize(text: object, longest: int = TEXT_CHARACTERS) -> str:
-    """Return an untrusted text as one line of printable characters, escapes in place of others, cut if too long.
+    """Return an untrusted text as one line of printable characters, others escaped, cut to about `longest` characters.
 
     >>> print(sanitize("red \\x1b[31m and \\u202e left"), sanitize("x" * 9, longest=4))
     red \\x1b[31m and \\u202e left x… (9 characters)
@@ -42,7 +42,7 @@ class InputError(ValueError):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """Return the error for a misspelt name, with the nearest known name, and all known ones if they are few.
+    """Return the error for a misspelt name of a `kind`, such as "family"; it suggests the nearest `known` name.
 
     >>> str(unknown("family", "paritty", ["parity", "rounding"]))
     "unknown family 'paritty'; did you mean 'parity'? (known: parity, rounding)"
@@ -57,7 +57,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    """Raise `InputError` if any of `names` is not among the `known` ones, suggesting the nearest for the first."""
+    """Raise `InputError` if one of `names`, all of a `kind` such as "score", is not `known`; suggest the nearest."""
     if strange := sorted({*names} - {*known}):
         raise unknown(kind, strange[0], known)
 
@@ -86,14 +86,14 @@ def spelled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:
-    """Return the error that `purpose` needs `package`, which is not installed and belongs to the given extra."""
+    """Return the error that some `purpose` needs a `package` that is missing and comes with the pip extra `extra`."""
     return InputError(f"{purpose} needs {package}: pip install 'attention-hardness[{extra}]'")
 
 
 class TrialEnded(Exception):
-    """An exception for a trial that ended before it was judged: a `status` other than solved, and a one-line `reason`.
+    """An exception that ends a trial (one run of a solver) before it is judged, with a one-line `reason`.
 
-    `detail` is what the solver says of its own work.
+    `status` is what the trial is reported as, such as "budget"; `detail` is what the solver says of its own work.
     """
 
     def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:

@@ -22,7 +22,7 @@ from hardness.tokens import Signs, Words, compiled_pays, pack
 
 @dataclass(frozen=True)
 class Examples:
-    """Labelled examples: X (n, k, d) int8 of ±1, or float64 where inputs are Gaussian, and Y (n, k, d) float64."""
+    """Labelled examples of k tokens in d features: X (n, k, d) int8 ±1, or float64 if Gaussian; Y (n, k, d) float64."""
 
     X: Signs
     Y: NDArray[np.float64]
@@ -54,11 +54,11 @@ class LeanExamples:
 
 @dataclass(frozen=True)
 class InformativeExamples:
-    """The r informative ones of `count` examples of two tokens, those that differ in coordinate 0, packed as bits.
+    """The r of `count` examples whose tokens x_1, x_2 of ±1 differ in coordinate 0, packed as bits, and their labels.
 
     In `words` (r, ceil(d/64)) uint64, bit j % 64 of word j // 64 is 1 iff the tokens differ in coordinate j; bit 0 is 1
-    in every row. `positions` (r,), ascending, are the indices of these examples among all; `dim` is d. Row a of the
-    label is x_a[0] Y in column 0, Y (r,) float64; for every other example it is x_a[0] `gate`, None if not known.
+    in every row. `positions` (r,), ascending, are the indices of these examples among all; `dim` is d. Row a of a label
+    holds x_a[0] times a number in column 0: Y (r,) float64 here, `gate` in all other examples (None if not known).
     """
 
     words: Words
@@ -78,7 +78,7 @@ class InformativeExamples:
 
 
 def open_pairs(words: Words) -> tuple[Words, Words, NDArray[np.int64]]:
-    """Return the packed pairs (r, 2, words) that differ in coordinate 0, their XOR (r, words), their indices (r,)."""
+    """Return those r of packed token pairs (n, 2, words) that differ in bit 0, with their XORs and indices."""
     if compiled_pays(words.size):
         from hardness.kernels import bits
 
@@ -141,7 +141,7 @@ def write(
 
 
 def _write_parquet(path: Path, chunks: Iterator[Examples], note: str) -> None:
-    """Write columns X and Y, each example as `tokens` lists of `dim` numbers, and `note` (JSON) as metadata."""
+    """Write columns X and Y, each example as k lists of d numbers, and the JSON text `note` as metadata."""
     pa, pq = _pyarrow()
     with ExitStack() as stack:
         writer = None
@@ -198,10 +198,11 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
 
 
 def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> list[NDArray[Any]]:
-    """Return the arrays of an .npz archive named in `kinds`, which maps names to (start of the dtype, number of axes).
+    """Return the arrays of an .npz archive that `kinds` names, in the order of its names.
 
-    Nothing is unpickled, and no array is larger than the file. Raises `ValueError`, or whatever numpy raises, for a
-    compressed file, and for other arrays under these names.
+    `kinds` maps a name to how its array's dtype must start, such as "<f8", and to its number of axes. Nothing is
+    unpickled, and no array is larger than the file. Raises `ValueError`, or what numpy raises, for a compressed file
+    and for arrays of another kind.
     """
     with np.load(path, allow_pickle=False) as archive:
         if any(member.compress_type for member in archive.zip.infolist()):
@@ -219,7 +220,7 @@ def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
 
 
 def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
-    """Return X, Y and the JSON text of a parquet file, of fixed-size lists or, up to version 0.3, of any lists."""
+    """Return X and Y (n, k, d) and the public parameters (JSON) of a parquet file, also of one by version 0.3."""
     _, pq = _pyarrow()
     with pq.ParquetFile(path) as file:
         held, stated = file.metadata, file.schema_arrow.metadata or {}

@@ -69,7 +69,7 @@ class MultiHeadAttention:
         return int(self.theta.shape[1])
 
     def patterns(self, X: ArrayLike) -> Array:
-        """Return the attention patterns softmax(X Θᵢ Xᵀ) of tokens (n, k, d), as (n, m, k, k): each row sums to 1."""
+        """Return m heads' attention patterns softmax(X Θᵢ Xᵀ) on tokens (n, k, d), as (n, m, k, k); rows sum to 1."""
         x = self._tokens(X)
         n, k, _ = x.shape
         out = np.empty((n, self.heads, k, k))
@@ -80,7 +80,7 @@ class MultiHeadAttention:
     # Parameters near the largest float give infinities, which callers see in the outputs.
     @np.errstate(over="ignore", invalid="ignore")
     def __call__(self, X: ArrayLike) -> Array:
-        """Return the output F(X) (n, k, d) on tokens X (n, k, d). Several threads may call it at once."""
+        """Return the output Σᵢ softmax(X Θᵢ Xᵀ) X Wᵢ (n, k, d) on tokens X (n, k, d). Several threads may call it."""
         x = self._tokens(X)
         m, k, d = self.heads, *x.shape[1:]
         total = self.w.sum(axis=0)
@@ -96,16 +96,17 @@ class MultiHeadAttention:
 
     @cached_property
     def _beside(self) -> tuple[Array, Array]:
-        """Return Θ₁ᵀ … Θₘᵀ beside each other, and W₁ … Wₘ, both (d, m d)."""
+        """Return the m heads' matrices Θᵢᵀ (attention) side by side, and so their Wᵢ (projection), both (d, m d)."""
         m, d = self.heads, self.dim
         return self.theta.transpose(2, 0, 1).reshape(d, m * d), self.w.transpose(1, 0, 2).reshape(d, m * d)
 
     def _portions(self, x: NDArray[Any]) -> Iterator[tuple[slice, Array, Array, Array, Array]]:
-        """Yield, for s examples at a time: their slice of x, tokens (s, k, d), differences of tokens to token k - 1 as
-        (s (k - 1), d), a buffer for their products (s (k - 1), m d), and attention patterns (s, k, m, k).
+        """Yield, for s of the examples x (n, k, d) at a time, their slice of x and what a forward pass needs of them.
 
-        Entry [e, b, i, a] of patterns is head i's weight of token b in row a. All portions have the same size s, the
-        last one padded: products of one shape, in whole blocks of BLAS, give an example the same bits in any portion.
+        That is: tokens (s, k, d); every token but the last, less the last one, (s (k - 1), d); a buffer (s (k - 1), m
+        d) for products of these with m heads' matrices; and attention patterns (s, k, m, k), where [e, b, i, a] is head
+        i's weight of token b in row a. All portions have the same size s, the last one padded: products of one shape,
+        in whole blocks of BLAS, give an example the same bits in any portion.
         """
         m, (n, k, d) = self.heads, x.shape
         size = STEP * max(1, min(STEPS, NUMBERS // (max(k - 1, 1) * m * d) // STEP))

@@ -27,7 +27,7 @@ _PROVIDED: dict[str, str] = {}  # pickles, in hex, of what other processes canno
 
 
 def provide(pickles: Mapping[str, str]) -> None:
-    """Let `get` find the classes and functions that `pickles` holds: by name, a pickle in hex from this very run."""
+    """Let `get` find classes and functions by the names in `pickles`: each maps to a pickle in hex from this run."""
     _PROVIDED.update(pickles)
 
 
@@ -38,7 +38,7 @@ def pickled() -> dict[str, str]:
 
 @cache  # reads every installed distribution: 10 ms and more
 def points(kind: str) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a kind (a key of `GROUPS`) by name, in order, as they were at the first call."""
+    """Return the installed entry points of a kind, such as "learner", in order of name, as at the first call."""
     ordered = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point.module)))
     return {point.name: point for point in ordered}
 
@@ -48,12 +48,12 @@ def _is_ours(module: str) -> bool:
 
 
 def names(kind: str, builtin: bool = False) -> list[str]:
-    """Return the registered names of a kind, in order; with `builtin`, only those of this distribution."""
+    """Return the names registered for a kind, such as "learner"; if `builtin`, only those of this distribution."""
     return [name for name, point in points(kind).items() if not builtin or _is_ours(point.module)]
 
 
 def module_of(kind: str, name: str, also: Iterable[str] = ()) -> str:
-    """Return the name of the module that holds what `name` stands for, without importing it.
+    """Return the name of the module that holds what `name` of a kind, such as "learner", stands for; import nothing.
 
     Raises `InputError` for an unknown name; its message lists the names in `also` too.
     """
@@ -64,7 +64,7 @@ def module_of(kind: str, name: str, also: Iterable[str] = ()) -> str:
 
 
 def is_builtin(kind: str, name: str) -> bool:
-    """Say whether `name` stands for code of this distribution, without importing it.
+    """Say whether `name`, of a kind such as "learner", stands for code of this distribution, without importing it.
 
     True also for a name that is registered nowhere, such as "phases 1 to 6": it is a study's label and runs no code.
     """
@@ -73,7 +73,7 @@ def is_builtin(kind: str, name: str) -> bool:
 
 
 def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
-    """Return the object that is registered as `name`, or is named as ``package.module:Name``.
+    """Return the object of a kind, such as "learner", that is registered as `name` or named as ``package.module:Name``.
 
     Modules are also looked for in the working directory. Raises `InputError` for an unknown name (its message lists the
     names in `also` too), and for a module that cannot be imported or does not hold the name.

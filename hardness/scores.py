@@ -21,7 +21,7 @@ HIGH = ("explained", "sign_accuracy", "correlation")  # scores of which more is 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A score by name (see `scores`) and the threshold that it must reach, from below or above as its kind requires.
+    """A score by name, such as "explained", and its `threshold`: a maximum for errors, a minimum for all other scores.
 
     >>> OPEN.name, OPEN.met({"open_error": 0.08}), OPEN.met({"open_error": None})
     ('open_error <= 0.1', True, False)
@@ -51,10 +51,11 @@ CRITERIA = {"explained": EXPLAINED, "signs": SIGNS, "exact": EXACT}
 
 
 def label_variance(teacher: Teacher) -> float | None:
-    """Return the exact variance of the labels of a gadget; None for a dense layer. It is 1 for a parity.
+    """Return the exact variance of the labels of a gadget (heads that compute one function); None for other layers.
 
-    It is taken over uniform inputs whose tokens differ in coordinate 0, of the label divided by the token's sign there.
-    For nested gadgets, which show one label in each of several columns, it is the sum.
+    It is taken over uniform inputs whose two tokens differ in coordinate 0, of a row's label divided by its token's
+    sign there; it is 1 for a parity. For nested gadgets, which show one label in each of several columns, it is the
+    sum.
 
     >>> from hardness.families.rounding import Rounding
     >>> label_variance(Instance.generate(Rounding(dim=3, modulus=3, levels=3), seed=5).teacher)
@@ -70,9 +71,10 @@ def label_variance(teacher: Teacher) -> float | None:
 
 
 def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: float) -> float | None:
-    """Return the mean squared error of a row of Y over examples whose tokens differ in coordinate 0, over `variance`.
+    """Return the mean squared error of predictions over rows where two tokens differ in coordinate 0, over `variance`.
 
-    In units of the labels' own variance a constant's is at least 1. None without such examples or finite predictions.
+    A row's squared errors are summed over its columns. In units of the labels' own variance a constant's error is at
+    least 1. None without such rows, or where a prediction is not finite.
     """
     opened = informative(X)  # (n,): examples whose gate is open
     if not opened.any() or not np.isfinite(predicted).all():
@@ -81,17 +83,18 @@ def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: floa
 
 
 def exact(scores: Mapping[str, float | None]) -> bool | None:
-    """Say whether labels are reproduced: relative error at most 1e-6, or every sign right; None without scores."""
+    """Say whether labels are reproduced: relative error at most 1e-6, or sign accuracy 1; None without scores."""
     known = scores.get("relative_error") is not None
     return EXACT.met(scores) or scores.get("sign_accuracy") == 1.0 if known else None
 
 
 @dataclass(frozen=True)
 class Judged(Examples):
-    """Inputs X (n, k, d) to judge on and their labels Y.
+    """Inputs X (n, k, d) to judge predictions on, and their labels Y.
 
-    For layers that are gadgets, `values` are the values that a label can have, ascending, where tokens differ in
-    coordinate 0, and `variance` is theirs on uniform inputs. A family with `open_variance` has the variance alone.
+    Where the layer is a gadget (heads that compute one function), `values` are the values that a label can have,
+    ascending, where two tokens differ in coordinate 0, and `variance` is the label's variance there. A family that
+    states `open_variance` has the variance alone.
     """
 
     values: Floats | None = None
@@ -130,11 +133,12 @@ def judge(
 def scores(judged: Judged, predicted: Floats) -> Scores:
     """Return the scores of predictions (n, k, d) on `judged`; all are None if a prediction is not finite.
 
-    `test_error` is the root of the mean squared error over all outputs, `relative_error` that in units of the best
-    constant's error. Three scores are over informative examples, whose tokens differ in coordinate 0, if `judged` has
-    what they need: `sign_accuracy`, the share of rows whose prediction is nearest to the right one of the `values`;
-    `correlation` of predicted and true value; `open_error`, the mean squared error over the labels' variance.
-    `explained` is the explained share of the labels' variance over all rows, or over informative ones if that is less.
+    `test_error` is the root of the mean squared error over all outputs, `relative_error` the same in units of the best
+    constant's error. Three scores are over informative examples, whose tokens differ in coordinate 0: `sign_accuracy`,
+    the share of rows whose prediction is nearest to the right one of the label's `values`; `correlation` of predicted
+    and true value; `open_error`, the mean squared error over the labels' variance. They need `values`, the last one
+    `values` or `variance`. `explained` is the share of the labels' variance that is explained over all rows, or over
+    informative ones if that is less.
     """
     Y, variance = judged.Y, judged.variance
     every: Scores = dict.fromkeys(SCORES)
@@ -169,5 +173,5 @@ def squared_share(predicted: Floats, Y: Floats) -> float:
 
 
 def relative_error(predicted: Floats, Y: Floats) -> float:
-    """Return the root of `squared_share`: the error in units of the best constant's error."""
+    """Return the root of the squared error of predictions (n, …) over that of the best constant, the mean of Y."""
     return float(squared_share(predicted, Y) ** 0.5)

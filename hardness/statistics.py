@@ -17,7 +17,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean of `runs` runs and its 95 % interval by Student's t, infinite for fewer than `MIN_POINTS` runs."""
+    """A mean of `runs` runs and its 95 % interval by Student's t, which is infinite for fewer than 3 runs."""
 
     value: float
     low: float
@@ -51,9 +51,10 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
 
 @dataclass(frozen=True)
 class Median:
-    """The median cost of some runs, and the smallest and the largest cost.
+    """The median cost `value` of some runs, the smallest cost `low` and the largest cost `high`.
 
-    `bound`: the median is only known to be at least `value`, because runs that a budget ended may lie above it.
+    `solved` of the runs ended within their budget. If `bound`, the median is only known to be at least `value`, because
+    the other runs, which a budget ended, may lie above it.
     """
 
     value: float
@@ -77,7 +78,7 @@ class Median:
 
 
 def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:
-    """Return the median of one or more costs; of a `censored` one it is only known that it is larger.
+    """Return the median of one or more costs; of a cost marked in `censored` it is only known that it is larger.
 
     Two middle costs are averaged by their logarithms. The median is exact if every censored cost lies at or above the
     upper middle cost and neither middle cost is censored; else it is a lower bound.
@@ -99,8 +100,9 @@ def median_interval(
 ) -> tuple[float, float, bool]:
     """Return (low, high, open): a confidence interval, between two of the costs, of the median of their distribution.
 
-    It holds the median with probability at least `coverage` for any distribution. Too few costs, below six for .95,
-    give the smallest and the largest: with probability 1 - 2^(1 - n). `open` says that `high` is only a lower bound.
+    It holds the median with probability at least `coverage` for any distribution. If there are too few costs for that
+    (fewer than six at .95), it runs from the smallest to the largest, which holds with probability 1 - 2^(1 - n).
+    `open` says that `high` is only a lower bound, because a cost up to it is `censored`.
     """
     from scipy.special import bdtr
 
@@ -134,7 +136,8 @@ class Fit:
 def regress(X: Floats, y: Floats, above: Bools) -> Fit:
     """Return least squares of y (n,) on X (n, p); where `above` (n,) is true, the true value is only known to exceed y.
 
-    It enters by the normal tail above y. Raises `InputError` if the known values do not determine all coefficients.
+    Such a value enters the likelihood by the normal tail above y. Raises `InputError` if the other values do not
+    determine all coefficients.
 
     >>> X = np.stack([np.ones(4), np.arange(4.0)], axis=1)
     >>> regress(X, np.array([1.0, 3.0, 5.0, 7.0]), np.zeros(4, bool)).beta.round(9).tolist()

@@ -22,11 +22,11 @@ def words_per_token(dim: int) -> int:
 
 @dataclass(frozen=True)
 class TokenStream:
-    """An endless stream of uniform examples: example i is a function of (seed, i) alone.
+    """An endless stream of uniform examples, `tokens` tokens of `dim` signs each; example i depends on (seed, i) alone.
 
-    The generator Philox is counter-based, so any part of the stream is made without what precedes it. With a `bias`
-    μ > 0 the products x1_j x2_j of two tokens have mean μ for j >= 1 (to 2^-32; theory 2.9) and 0 for j = 0: if the
-    tokens of the unbiased stream differ in j, they still do with probability 1 - μ.
+    The generator Philox is counter-based, so any part of the stream is made without what precedes it. With a `bias` μ >
+    0 the products x1_j x2_j of two tokens have mean μ for j >= 1 (to 2^-32; theory 2.9) and 0 for j = 0: if the tokens
+    of the unbiased stream differ in j, they still do with probability 1 - μ.
     """
 
     seed: int
@@ -35,7 +35,7 @@ class TokenStream:
     bias: float = 0.0
 
     def packed(self, start: int, count: int) -> Words:
-        """Return tokens of `count` examples from `start`, packed (count, tokens, words): bit j is set iff x_j = -1."""
+        """Return `count` examples from `start` on, as uint64 (count, tokens, words) with bit j set iff x_j = -1."""
         words = words_per_token(self.dim)
         mask = 2 ** (self.dim % 64 or 64) - 1
         raw = _raw(
@@ -47,7 +47,7 @@ class TokenStream:
         return raw
 
     def _kept(self, start: int, count: int, words: int) -> Words:
-        """Return bits (count, words) that are 1 with probability 1 - μ, made by the digits of that; bit 0 is 1."""
+        """Return bits (count, words) that say where tokens go on differing: 1 with chance 1 - bias, bit 0 always."""
         share = round((1 - self.bias) * 2**DIGITS)
         trailing_zeros = (share & -share).bit_length() - 1 if share else DIGITS
         digits = [share >> i & 1 for i in range(trailing_zeros, DIGITS)]  # from the last one that is not 0
@@ -124,7 +124,7 @@ def unpack_bits(words: Words, n: int) -> NDArray[np.uint8]:
 
 
 def unpack(words: Words, dim: int) -> Signs:
-    """Return packed tokens (…, words) as signs (…, dim), int8 ±1.
+    """Return packed tokens (…, words) as signs (…, dim) int8: -1 where a bit is set, else 1.
 
     >>> unpack(np.array([[0b10]], dtype=np.uint64), 3)
     array([[ 1, -1,  1]], dtype=int8)
@@ -152,8 +152,8 @@ def pack(X: ArrayLike) -> Words:
 
 
 def gated(words: Words, value: NDArray[np.float64], closed: float) -> NDArray[np.float64]:
-    """Return column 0 (n, 2) of the output on packed pairs (n, 2, words): entry a is x_a[0] times `value` (n,) if the
-    tokens differ in coordinate 0, else x_a[0] times `closed`.
+    """Return column 0 (n, 2) of a layer's output on packed token pairs (n, 2, words).
+    Entry a is token a's sign in coordinate 0, times `value` (n,) if the two tokens differ there, else times `closed`.
     """
     if compiled_pays(words.size):
         from hardness.kernels.bits import gate
