@@ -80,8 +80,9 @@ class Estimate:
     theta: Array | None = None
 
     def error(self, layer: MultiHeadAttention, tokens: int) -> tuple[str, float]:
-        """Return the name of what this estimates and its relative error, "nothing" and inf if empty; `layer` is the
-        truth. Heads are matched in any order, and where an input has two `tokens` up to sign."""
+        """Return what is estimated, "sum", "hull", "theta" or "nothing", and its relative error by the true `layer`.
+        Errors are in the Frobenius norm, for the worst head; inf for "nothing". Heads are matched in any order, and up
+        to sign for inputs of two `tokens`."""
         if self.sum_w is not None:
             true = layer.w.sum(axis=0)
             return "sum", float(np.linalg.norm(self.sum_w - true) / np.linalg.norm(true))
@@ -106,8 +107,7 @@ class Estimate:
 def by_phases(
     learner: Any, instance: Instance, oracle: Literal["noisy", "sampled"], tolerance: float, seed: int
 ) -> dict[str, Any]:
-    """Return how well each phase of a learner works by averages, as `hardness sq learn nondegenerate --json` prints it.
-
+    """Return how well each phase of a learner class does with averages alone, as `hardness sq learn --json` prints it.
     Of a phase that is repeated the last estimate counts. Raises `InputError` for a learner class without such phases.
     """
     if not hasattr(learner, "by_averages"):

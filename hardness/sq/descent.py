@@ -22,8 +22,8 @@ LEARNED = 0.1  # mean squared error on informative rows, where the label has var
 
 @dataclass(frozen=True)
 class Descent:
-    """Records how a descent ended: `solved` after `steps` steps, or `budget` when steps or queries ran out. `error` is
-    the last mean squared error on informative rows; None while the oracle still allows several sets."""
+    """Records how a gradient descent ended: `solved` after `steps` steps, or `budget` when steps or queries ran out.
+    `error` is the last mean squared error on informative rows; None while the oracle still allows several sets."""
 
     status: str
     queries: int

@@ -41,7 +41,7 @@ class Ledger:
 
 
 def samples_for(tolerance: float) -> int:
-    """Return how many samples in [-1, 1] have a mean within the tolerance but for probability 1e-9 (Hoeffding)."""
+    """Return how many samples in [-1, 1] average to the mean within the tolerance, but for chance 1e-9 (Hoeffding)."""
     return ceil(2 * log(2 / FAILURE) / tolerance**2)
 
 
@@ -55,7 +55,7 @@ def best_answer(means: NDArray[np.float64], tolerance: float) -> float:
 
 
 class Oracle(ABC):
-    """Answers at most `budget` queries and counts them. The secret is one of `live`; `rng` draws it and any noise."""
+    """Answers at most `budget` queries and counts them. The secret is one of the concepts `live`, drawn by `rng`."""
 
     name: ClassVar[str]
     adversary: ClassVar[bool] = False
@@ -151,7 +151,7 @@ class Noisy(Oracle):
 
 
 class Sampled(Oracle):
-    """Honest oracle that answers with the mean of fresh samples, `samples_for(tolerance)` of them."""
+    """Honest oracle that answers with the mean of fresh samples, enough of them for the tolerance."""
 
     name = "sampled"
 

@@ -21,23 +21,23 @@ WIDEST = 24  # dimensions of the span of a sign batch of dependent sets
 
 
 class Query(ABC):
-    """A function phi of an example that an oracle averages; it is 0 on half of the inputs, those with a closed gate z_0
-    = 0. Its values lie in [-1, 1]."""
+    """A function phi of an example, with values in [-1, 1], that an oracle averages.
+    It is 0 on the half of the inputs on which the two tokens agree in coordinate 0."""
 
     values: Values
 
     @property
     def peak(self) -> float:
-        """Return the largest |phi|."""
+        """Return the largest absolute value of the query's function phi."""
         return float(np.max(np.abs(self.values)))
 
     @abstractmethod
     def means(self, elements: NDArray[Any]) -> Values:
-        """Return phi's mean under each concept (masks (count,) or secrets (count, n)), less what they all share."""
+        """Return phi's mean under each concept, (count,) masks or (count, n) secrets, less a part that all share."""
 
     @abstractmethod
     def law(self, secret: Any) -> tuple[Values, Values]:
-        """Return phi's values where z_0 != 0 and their probabilities under a secret, from which samples are drawn."""
+        """Return phi's values where tokens differ in coordinate 0, and their probabilities under a `secret` concept."""
 
 
 def bit_products(words: Masks, mask: np.uint64) -> NDArray[np.int8]:
@@ -62,7 +62,7 @@ class SignBatch(Query):
         return 1.0
 
     def means(self, elements: Masks) -> Values:
-        """Return the exact means, by a majority's coefficients, or by a transform over the span of dependent sets."""
+        """Return the batch's exact mean under each parity, given as masks (count,) of its set."""
         if len(self.sets) == 1:
             return np.where(elements == self.sets[0], self.signs[0] / 2, 0.0)
         basis, inside, coordinates = span_coordinates(self.sets, elements)
@@ -83,9 +83,9 @@ class SignBatch(Query):
         return out
 
     def _majority(self, combination: NDArray[np.int64]) -> Values:
-        """Return half the Fourier coefficients of a signed majority of K bits at subsets of them (bit i: set i).
+        """Return half the Fourier coefficients of the signed majority of K bits at subsets of them (bit i: set i).
 
-        At j bits: 0 for even j; for odd j the sign alternates, and the size is the top one times C((K-1)/2,
+        At a subset of j bits: 0 for even j; for odd j the sign alternates, and the size is the top one times C((K-1)/2,
         (j-1)/2)/C(K-1, j-1) (O'Donnell, Analysis of Boolean Functions, 5.3).
         """
         size = len(self.sets)
@@ -165,8 +165,7 @@ class Table(Query):
 
 
 def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Return what a GF(2) vector leaves after the rows of a basis, and `code` plus the codes of the rows added to it.
-
+    """Return what a GF(2) vector leaves after reduction by a basis, and `code` plus the codes of the rows used.
     Vectors are bits of integers; rows are (vector, code) as they were found: the lowest bit of each is in no later one.
     """
     for row, its_code in rows:
@@ -200,16 +199,16 @@ def span_coordinates(sets: Masks, elements: Masks) -> tuple[list[int], NDArray[n
 
 @dataclass(frozen=True)
 class LevelTable(Query):
-    """The query b(u, level) 1{z_0 != 0} on the rounding family: a table b (U, p) over public vectors u and levels. Its
-    mean under w, with level f_w(u) at u, is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less that of a uniform residue.
-    """
+    """The query b(u, level) on the rounding family, where tokens differ in coordinate 0: `values` b (U, p) by u, level.
+    Its mean under the secret w, with level f_w(u) at the public vector u, is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6),
+    less that of a uniform residue."""
 
     concepts: RoundingConcepts
     values: Values
 
     @cached_property
     def centred(self) -> Values:
-        """Return b less its mean over a uniform residue, (U, p)."""
+        """Return the table `values` (U, p), each row less its mean over the level of a uniform residue mod q."""
         return self.values - (self.values @ modular.shares(self.concepts.q, self.concepts.p))[:, None]
 
     def means(self, elements: NDArray[Any]) -> Values:
@@ -227,8 +226,8 @@ class LevelTable(Query):
 
 @dataclass(frozen=True)
 class LabelTable(Query):
-    """The query b(v) y 1{z_0 != 0} on a listed class: y is the label and b a table over all inputs v. Its mean under
-    the concept f_S is half the average of b(v) f_S(v)."""
+    """The query b(v) y on a listed class, where tokens differ in coordinate 0: y is the label, `values` b by input v.
+    Its mean under the concept f_S is half the average of b(v) f_S(v)."""
 
     concepts: ListedConcepts
     values: Values

@@ -22,8 +22,8 @@ def sign_batch(
 ) -> tuple[int, int]:
     """Play sign batches (theory 2.5e) against the oracle `window`; return how many sets are left and the queries asked.
 
-    The means of a batch are found in two ways: of sets that agree outside a few coordinates by a transform over these
-    (`window_batches`); of linearly independent sets, at the end, by a formula (`independent_batches`).
+    A sign batch is a signed majority of parities. Its means are found by a transform while its sets agree outside a few
+    coordinates (`window_batches`), and by a formula at the end, where they are independent (`independent_batches`).
     """
     require_memory(48 * concepts.size, concepts.label)
     pool, state = concepts.masks(), seed.generate_state(1, np.uint64).astype(np.uint64)
@@ -60,7 +60,7 @@ def sign_batch(
 
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
-    """Return over how many coordinates the first transforms run: as many as a second allows for this many `queries`."""
+    """Return over how many of n coordinates the first transforms run: `queries` of them take about a second."""
     bits = 16
     while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
         bits += 1
@@ -68,7 +68,7 @@ def _window_bits(n: int, tolerance: float, queries: float) -> int:
 
 
 def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return coordinates, those that hold many sets first: the rarest goes last, its sets drop out, and so on."""
+    """Return the coordinates, the one in fewest of the sets `pool` last; its sets drop out, and so on forwards."""
     rest, order = coordinates.tolist(), []
     while len(rest) > 1:
         counts = [np.count_nonzero(pool >> np.uint64(j) & ONE) for j in rest]
@@ -81,8 +81,9 @@ def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> ND
 def _groups(
     pool: NDArray[np.uint64], window: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return an order of the sets in which those that agree outside the coordinates `window` are neighbours, the sets'
-    bits at these coordinates in that order, and where each such group starts (then the end)."""
+    """Return an order of the sets `pool` in which those that agree outside the coordinates `window` are neighbours.
+    Returned too are the sets' bits at these coordinates, in that order, and where each such group starts (then the
+    end)."""
     parts, outside = np.zeros(pool.size, np.int64), pool.copy()
     for i, coordinate in enumerate(window):
         bit = np.uint64(coordinate)
@@ -98,8 +99,8 @@ def _groups(
 def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
     """Play sign batches that are linearly independent over GF(2); return how many sets are left, and the queries asked.
 
-    `pool` uint64 holds the sets still possible (shuffled, all of size s), as a queue at head..tail. `mode[K]` says by
-    `batch_modes` what a batch of odd K loses if the xor of all K is no set of size s, which is seen to.
+    `pool` uint64 holds the sets still possible, shuffled, all of size s; it is used up as a queue. `mode[K]`, a code of
+    `batch_modes`, says what a batch of odd K loses, if the xor of all K is no set of size s: others are not asked.
     """
     capacity = pool.size
     head, waiting = 0, capacity
@@ -157,7 +158,8 @@ def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
 
 @compiled
 def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
-    """Extend an xor basis of `rank` rows by x, in place, and return True; return False if x depends on it."""
+    """Extend an xor basis by x in place and return True; return False if x depends on the basis.
+    Its `rank` rows are in `reduced`, the lowest bit of each in `pivot`."""
     for i in range(rank):
         if x & pivot[i]:
             x ^= reduced[i]
@@ -169,8 +171,8 @@ def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
 
 @compiled
 def batch_means(parts: Any, count: Any, table: Any, values: Any) -> Any:
-    """Fill `values` with 2^(bits+1) times the means of `parts` under a batch of its first `count`, half of them with
-    sign -1; `table` (2^bits,) is overwritten."""
+    """Fill `values` with 2^(bits+1) times the means at the sets `parts` of a sign batch of the first `count`.
+    Half of the batch has sign -1; `table` (2^bits,) is overwritten."""
     # One transform gives the sum of characters, whose sign is the query (an odd sum is never 0), one its coefficients.
     table[:] = 0
     for i in range(count):
@@ -199,8 +201,9 @@ def window_batches(
 
     `parts` int64: the sets' bits at these coordinates, shuffled, group g at starts[g]:starts[g+1]. A transform gives
     the means of a group's batch, integers over 2^(bits+1); other sets have mean 0. The means that an answer allows span
-    `length` such units. Of the size that `mode` says (at most `cap`), two more and two fewer, the batch that loses most
-    is asked. A group smaller than `smallest` and a batch is left. Sets that are ruled out become 0 in `alive`.
+    `length` such units. Asked is the batch that loses most, of the size, at most `cap`, that `mode` (`batch_modes`)
+    finds best, or two more or fewer. A group smaller than both `smallest` and the batch is left. Sets ruled out become
+    0 in `alive`.
     """
     live = parts.size
     table = np.empty(1 << bits, np.int32)

@@ -60,7 +60,8 @@ def until_idle(
 
 
 def best_of(candidates: Callable[[Any, int], Iterable[Query]], live: Any, tolerance: float) -> Steps:
-    """Yield each time the one of the `candidates` that leaves fewest concepts when the oracle `window` answers."""
+    """Ask, each time, the query of `candidates(live, idle)` that leaves fewest concepts if `window` answers it.
+    `live` are the concepts still possible, `idle` is the number of rounds in a row that have ruled out nothing."""
 
     def best(live: Any, idle: int) -> list[Query]:
         def kept(query: Query) -> int:
@@ -93,7 +94,7 @@ def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
 
 
 def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask votes of random possible concepts, half with sign -1; of several sizes the one that leaves the fewest."""
+    """Ask signed majorities of random possible concepts' labels, half with sign -1: of several sizes the best one."""
     largest = batch_size(tolerance)
 
     def candidates(live: Elements, idle: int) -> list[Query]:
@@ -119,7 +120,7 @@ def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Rand
 
 
 def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask every monomial of degree 1 to max(1, s - 1); below degree s all means are 0, which tells nothing."""
+    """Ask every monomial of degree 1 to max(1, s - 1); below the sets' size s all means are 0, which tells nothing."""
     for degree in range(1, max(1, concepts.s - 1) + 1):
         for chosen in combinations(range(concepts.n), degree):
             yield character(sum(1 << j for j in chosen))
@@ -142,7 +143,7 @@ def batch(live: Masks, size: int, rng: Random) -> SignBatch:
 
 
 def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask bent functions: each gives a block of 4^r sets the means ±2^-r/2, for the largest r with 2^-r/2 > 2 tau.
+    """Ask bent functions: each gives a block of 4^r sets the means ±2^-(r+1), for the largest r with 2^-(r+1) > 2 tau.
 
     The sets of a block hold one coordinate of each of the same 2r pairs {2i, 2i+1} and agree elsewhere. No answer
     allows both a set of the block and one outside (theory 2.5e).
@@ -249,14 +250,14 @@ def coefficients(values: Values, sets: Masks) -> Values:
 
 
 def cut(values: Values, at: float) -> Values:
-    """Return values over `at`, clipped to [-1, 1], or their signs if `at` is 0."""
+    """Return values divided by `at` and clipped to [-1, 1], or their signs if `at` is 0."""
     return np.clip(values / at, -1.0, 1.0) if at else np.sign(values)
 
 
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask the coordinates of gradients of random students, times the label: an MLP neuron's and an attention head's.
+    """Ask the coordinates of gradients of small random networks, MLP neuron and attention head, times the label.
 
-    Those of max(0, <a, v> + b) are v_j 1{<a, v> + b > 0}; those of sigma(<w, u> - b) are u_j sigma', scaled to reach 1.
+    For max(0, <a, v> + b) they are v_j 1{<a, v> + b > 0}; for sigma(<w, u> - b) they are u_j sigma', scaled to reach 1.
     """
     check_table(concepts, GRADIENT_BITS)
     n = concepts.n

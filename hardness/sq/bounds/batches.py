@@ -14,7 +14,7 @@ LARGEST_BATCH = 4095
 
 
 def independent_apart(e: int) -> Fraction:
-    """Return T_ind(e) = C(2e, e)/2^(2e+1): below it a query surely rules out e of 2e independent parities (theorem A).
+    """Return C(2e, e)/2^(2e+1): below it a query surely rules out e of 2e independent parities (theorem A).
 
     >>> [str(independent_apart(e)) for e in (1, 2, 3, 4)]
     ['1/4', '3/16', '5/32', '35/256']
@@ -23,7 +23,7 @@ def independent_apart(e: int) -> Fraction:
 
 
 def independent_lost(tolerance: float | Fraction) -> int:
-    """Return E = max{e: T_ind(e) > tau}: of 2E or more independent parities a query surely rules out E (theorem A)."""
+    """Return E, the largest e that a query surely rules out of 2e or more independent parities (theorem A)."""
     tau = identifying(tolerance)
     if tau < Fraction(1, 100):
         # C(2e, e)/4^e = (1 - 1/(8e) + ...)/sqrt(pi e): exact but for ties closer than 1/e^2.
@@ -33,7 +33,7 @@ def independent_lost(tolerance: float | Fraction) -> int:
 
 
 def batch_size(tolerance: float) -> int:
-    """Return the largest odd K whose sign batch gives its K sets means C(K-1, (K-1)/2) 2^-K > tau (2.5e); at least 1.
+    """Return the largest odd K whose majority of K parities has means C(K-1, (K-1)/2) 2^-K > tau (2.5e); at least 1.
 
     >>> [batch_size(t) for t in (0.25, 0.2, 0.1, 0.05, 0.03)]
     [1, 3, 15, 63, 177]
@@ -66,7 +66,8 @@ def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
 
 @compiled
 def best_batch(mode: Any, cap: Any, live: Any) -> Any:
-    """Return (K, loss): the odd K <= cap whose batch surely rules out most of `live` sets, and how many, by `mode`."""
+    """Return (K, loss): the odd K <= cap whose sign batch surely rules out most of `live` sets, and how many.
+    The codes `mode`, by K, are those of `batch_modes`."""
     size, loss = 0, 0
     for k in range(1, min(cap, live) + 1, 2):
         if mode[k] == 0:

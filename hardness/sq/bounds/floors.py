@@ -32,7 +32,7 @@ def decimal(tolerance: float | Fraction) -> Fraction:
 
 
 def identifying(tolerance: float | Fraction) -> Fraction:
-    """Return the decimal of a tolerance in (0, 1/4), where parities are told apart; raise `InputError` elsewhere."""
+    """Return a tolerance in (0, 1/4), where parities are told apart, as a fraction; raise `InputError` elsewhere."""
     tau = decimal(tolerance)
     if not 0 < tau < IDENTIFIABLE:
         raise InputError(
@@ -68,7 +68,7 @@ def least_distance(c: int) -> int:
 def max_separation(e: int) -> Fraction:
     """Return an upper bound on T(e): from this tolerance on no query surely rules out e of 2e or more parities.
 
-    By theorem B, T(e) is at most (2e + c^2 - eta(c))/(8ce) for every c (eta: `least_distance`); for e = 5 it is `FIVE`.
+    By theorem B, T(e) <= (2e + c^2 - eta(c))/(8ce) for every c (eta: `least_distance`); from e = 5 on, T(e) <= 13/96.
     """
     near = isqrt(2 * e)
     bound = min(
@@ -78,7 +78,7 @@ def max_separation(e: int) -> Fraction:
 
 
 def most_lost(tolerance: float | Fraction) -> int:
-    """Return e*, the largest e with `max_separation(e)` > tau: no query surely loses more of 2e* + 2 parities or more.
+    """Return e*: no query surely rules out more than e* of 2e* + 2 parities or more (theorem B, `max_separation`).
     Raises `InputError` outside (0, 1/4)."""
     tau = identifying(tolerance)
     return last(lambda e: max_separation(e) > tau)
@@ -95,7 +95,8 @@ def last(holds: Callable[[int], bool]) -> int:
 def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
     """Return the limit 1/e* of V/N as n grows; N = C(n, s) at fixed s = `size`; None where that is not proved.
 
-    V is the fewest queries that surely identify. Its floor is theorem B's, the strategy theorem D's (theory 2.7).
+    V is the fewest queries that surely identify a parity, e* is `most_lost`. The floor of V is theorem B's, the
+    strategy theorem D's (theory 2.7).
     """
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:
@@ -136,7 +137,7 @@ def chains_fit(live: int, kept: int, tau: Fraction) -> bool:
 
 
 def check_tolerance(tolerance: float) -> float:
-    """Return a tolerance from `SMALLEST_TOLERANCE` to 1; raise `InputError` for another."""
+    """Return a tolerance from 1e-60 to 1; raise `InputError` for another."""
     number("tolerance", tolerance, f"[{SMALLEST_TOLERANCE:g}, 1]")
     return tolerance
 
@@ -147,5 +148,5 @@ def identifiable(concepts: int, tolerance: float | Fraction) -> bool:
 
 
 def within(means: NDArray[np.float64], reply: float, tolerance: float) -> NDArray[np.bool_]:
-    """Return which means an answer at this tolerance allows, up to rounding of the last bits."""
+    """Return which means (count,) lie within the tolerance of the answer `reply`, up to rounding of the last bits."""
     return np.asarray(np.abs(means - reply) <= tolerance * (1 + 1e-12) + 1e-15)

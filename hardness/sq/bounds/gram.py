@@ -16,7 +16,7 @@ CHUNK = 2**22  # labels that are multiplied at once; products of this many are e
 
 @cache
 def eigenvalue(concepts: ListedConcepts) -> tuple[float, float]:
-    """Return an interval that holds lambda, the largest eigenvalue of a class's Gram matrix off constants (theory 2.8).
+    """Return an interval that holds lambda, the largest eigenvalue of a class's centred Gram matrix (theory 2.8).
 
     The decomposition errs by less than half the interval. Raises `InputError` beyond 2,048 concepts.
     """

@@ -27,7 +27,7 @@ def examples_needed(concepts: int, rho: float, success: float = 0.9, flip: float
 
 
 def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return how many informative examples a learner needs that keeps `bits` bits of each, rho = 2^(bits - 1) (2.10).
+    """Return how many informative examples a learner that keeps `bits` bits of each needs to name one of N sets (2.10).
 
     >>> message_examples(184_756), message_examples(184_756, flip=0.1), message_examples(184_756, bits=4)
     (86379, 134967, 10797)
@@ -46,7 +46,7 @@ def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: flo
 
 
 def gradient_information(kappa: float) -> float:
-    """Return a bound of a clipped noisy gradient's rho, exp(4.5/kappa^2) (1 + 4/kappa^2)/kappa^2 (theory 2.10)."""
+    """Return a bound on what a clipped noisy gradient tells: exp(4.5/k^2) (1 + 4/k^2)/k^2, k = kappa (theory 2.10)."""
     number("the noise kappa, in units of the clipping norm,", kappa, "[0.001, 1e9]")
     inverse = 1 / kappa**2
     return exp(4.5 * inverse) * (1 + 4 * inverse) * inverse if inverse < 100 else inf

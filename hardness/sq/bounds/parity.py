@@ -139,12 +139,12 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 
 def entropy_floor(concepts: int, tolerance: float) -> float:
-    """Return log2 N over the bits of an answer: a floor even where answers are means rounded to multiples of 2 tau."""
+    """Return log2 N over the bits of an answer: a floor of queries where answers are multiples of 2 tau, too."""
     return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)
 
 
 def krawtchouk(s: int, k: int) -> list[int]:
-    """Return K_k(N) for N = 0..s: the sum of (-1)^|T & U| over the k-subsets T of s bits, |U| = N."""
+    """Return K_k(N) for N = 0..s: the sum of (-1)^|T & U| over the k-subsets T of s bits, for a U of N bits."""
     return [sum((-1) ** i * comb(N, i) * comb(s - N, k - i) for i in range(k + 1)) for N in range(s + 1)]
 
 

@@ -21,7 +21,7 @@ FEW_HEADS = (
 def log2_distinct(concepts: RoundingConcepts) -> float:
     """Return log2 V, V = 1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
 
-    V = 2^n for diag and for even q; for dot and odd q z and -z determine each other, and sum P^2 <= 2 (3/8)^n.
+    V = 2^n for diag and for even q; for dot and odd q z and -z determine each other, and P is at most 2 (3/8)^n.
     """
     if concepts.gadget == "diag" or concepts.q % 2 == 0:
         return float(concepts.n)
@@ -61,7 +61,7 @@ def alike(concepts: RoundingConcepts) -> int:
 
 @cache
 def error_masses(concepts: RoundingConcepts) -> NDArray[np.float64]:
-    """Return, for every secret by rank (q^n,), the probability that M heads give another label than ideal rounding."""
+    """Return, for every secret by rank (q^n,), the probability that M heads' label is not that of ideal rounding."""
     ideal = replace(concepts, heads=None).label_table
     return np.asarray((concepts.label_table != ideal) @ concepts.public()[1])
 
@@ -108,9 +108,9 @@ def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | Non
 
 
 def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) -> float | None:
-    """Return log2 SDA(g), g = `average`, of the true p-level labels, from the cosine spectrum (theory 2.4).
+    """Return log2 SDA(g), g = `average`, of the ideal p-level labels, from the spectrum of cosines (theory 2.4).
 
-    None for composite q, where the argument fails, and where it says nothing.
+    SDA is the statistical dimension. None for composite q, where the argument fails, and where it says nothing.
     """
     q = concepts.q
     if any(q % k == 0 for k in range(2, floor(sqrt(q)) + 1)):
