@@ -16,7 +16,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Recovery:
-    """How an attack ended: one of the lab's statuses, the secret found if any, and the number of examples used.
+    """How an attack ended: `status` (solved, wrong, budget or refused), the secret found if any, and examples used.
 
     `secret` is ``{"support": [...]}`` or ``{"w": [...]}`` as `generate` writes it, and present only if the answer
     reproduced rows that had no part in finding it. `detail` holds the attack's own figures.
@@ -30,7 +30,7 @@ class Recovery:
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":
-        """Return the status `refused` for an attack that was not made, with the reason and figures of `detail`."""
+        """Return a `Recovery` with status `refused`, of an attack that was not made, with the reason and figures."""
         return cls("refused", None, 0, detail={"reason": reason, **detail})
 
     def _repr_html_(self) -> str:

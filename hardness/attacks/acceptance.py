@@ -69,7 +69,7 @@ def _reproduces(rows: Equations, w: Integers) -> bool:
 
 
 def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
-    """Return a mask (N,) of the rows that the heads reach (`span`), with right levels, if w is near the secret."""
+    """Return a mask (N,) of rows whose level the heads show rightly (`span`), if w (n,) is near the secret."""
     q = equations.q
     whole = modular.centred(np.rint(w).astype(np.int64) % q, q)
     ends = span(whole, q, equations.p, equations.heads, bool((equations.a < 0).any()))
@@ -150,7 +150,7 @@ def polish(equations: Equations, w: Integers) -> Integers:
     improved = right < 1
 
     def wrong(move: tuple[tuple[int, int], ...]) -> int:
-        """Return how many of the few rows a move leaves wrong."""
+        """Return how many of the few rows are wrong after a move, ((coordinate, ±1), …)."""
         moved = t + sum(step * columns[j] for j, step in move)
         return int((modular.level(moved, few.q, few.p) != few.level).sum())
 

@@ -25,7 +25,7 @@ FLIPPED = "labels are flipped: the equations of batches hold for exact labels on
 
 
 def mean_gradient(rows: Equations) -> NDArray[np.float64]:
-    """Return the gradient (n + 1,) at θ = 0 of the mean of (θ_0 + ⟨θ, v⟩ - y)²/2 over `rows`: v and y of signs ±1."""
+    """Return the gradient (n + 1,) at θ = 0 of the mean of (θ_0 + ⟨θ, v⟩ - y)²/2, v and y being `rows` as signs."""
     v = 1.0 - 2 * (rows.a & 1)
     y = 1.0 - 2 * rows.level
     return -np.append(y.mean(), y @ v / len(y))
@@ -49,7 +49,7 @@ def attack(
     """Attack a parity instance by mean gradients of batches of `batch` informative rows, until they tell the secret.
 
     At most `batches` of them are made, n + 13 if None, and all if their entries get Gaussian `noise` of this deviation.
-    `examples` counts informative rows. Raises `InputError` for a family that hides no parity.
+    The result's `examples` counts informative rows. Raises `InputError` for a family that hides no parity.
     """
     started, n, linear = perf_counter(), instance.family.dim - 1, instance.family.linear
     hidden = None if linear is None else linear.of(instance.public(seed))
@@ -78,7 +78,7 @@ def attack(
 def _batches(
     instance: Instance, hidden: Hidden, batch: int, seed: np.random.SeedSequence
 ) -> Iterator[Equations]:
-    """Yield batches of `batch` informative rows, in the order of the stream of examples."""
+    """Yield batches of `batch` informative rows (whose tokens differ in coordinate 0), from the examples of `seed`."""
     sampling, count, start = int(seed.generate_state(1, np.uint64)[0]), min(4 * batch, 1 << 16), 0
     a, level = np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64)
     while True:

@@ -60,7 +60,7 @@ class Phased:
 
     @classmethod
     def of(cls, equations: Equations, level: int, left: int) -> "Phased":
-        """Return rows of the first `left` coordinates; a phase is 2π/q times the middle of its level's residues."""
+        """Return rows of the first `left` coordinates; a phase is 2π/q times the middle residue of the row's level."""
         turns = np.rint(preimages(equations.q, equations.p)[0] / equations.q * FULL_TURN).astype(np.uint32)
         return cls(np.ascontiguousarray(equations.a[:, :left]), turns[equations.level], level)
 
@@ -69,7 +69,7 @@ class Phased:
 
     @property
     def low(self) -> int:
-        """Return how far below 0 an entry may be: entries lie from -low to 2^level - low."""
+        """Return how far below 0 an entry of v may be: entries lie from -low to 2^level - low."""
         return 1 << self.level >> 1
 
     def where(self, keep: Any) -> "Phased":
@@ -158,7 +158,7 @@ def _attack(
 def step(rows: Phased, block: int, limit: int) -> Phased:
     """Return at most `limit` differences of rows that agree on the last `block` coordinates, without these coordinates.
 
-    Above level 0, rows may agree up to sign and be added. A row has at most `cap` partners, as few as suffice.
+    Above level 0, rows may agree up to sign and be added. A row gets no more partners than `limit` differences take.
     """
     keys, minus = np.empty(len(rows), np.uint64), np.empty(len(rows), np.bool_)
     kernels_bkw.block_keys(rows.v, block, rows.level, keys, minus)
@@ -175,7 +175,7 @@ def step(rows: Phased, block: int, limit: int) -> Phased:
 
 
 def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
-    """Return (cap, pairs made): the least cap <= `CAP` on a row's partners for `pairs` pairs in runs[m] groups of m."""
+    """Return (cap, pairs made): the least cap <= 4096 on a row's partners that makes `pairs` in runs[m] groups of m."""
     of_at_least = np.cumsum(runs[::-1])[::-1]  # runs of m rows or more
     at_distance = np.cumsum(of_at_least[::-1])[::-1][2:]  # pairs of rows that are 1, 2, … places apart
     total = np.cumsum(at_distance[:CAP])
@@ -241,7 +241,11 @@ def turned_by(radians: Any) -> Phases:
 
 
 def peaks(rows: Phased, theta: Phases, columns: Any, g: int, shift: Phases, count: int) -> NDArray[np.uint32]:
-    """Return the `count` best points (count, k) of a grid of g angles a column, moved by `shift`, best first."""
+    """Return the `count` points (count, k) of a grid at which Σ cos(phase - v·θ) over the rows is largest, best first.
+
+    The grid has g angles in each of the k `columns`, moved by `shift` (k,); the other angles are those of `theta`. An
+    angle is a uint32, 2^32 to the turn. At level 0 the modulus of Σ e^{i(phase - v·θ)} counts instead.
+    """
     from scipy.fft import fftn
 
     k = len(columns)
@@ -280,7 +284,7 @@ def on_grids(
 
 
 def _group(rows: Phased, unknown: int, bias: float) -> tuple[int, int]:
-    """Return (k, g): how many of the unknown coordinates to transform at once, and the number of angles for each."""
+    """Return (k, g): how many of `unknown` coordinates to transform at once, and how many grid angles to give each."""
     zero = 2.0 ** -entropy(rows.level - 1) if rows.level else 0.5  # P(v = 0) = Σ P(half = x)²
     best = (0.0, 1, 4)
     for k in range(1, unknown + 1):

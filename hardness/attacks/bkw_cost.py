@@ -64,7 +64,7 @@ class Plan:
 
 
 def bias_of(q: int, p: int, noise: float = 0.0) -> float:
-    """Return the mean r of cos 2π(x - c)/q over residues x, c the middle of x's level; label noise multiplies it.
+    """Return the mean r of cos 2π(x - c)/q over residues x, c the middle of x's level; `noise` (a deviation) lowers it.
 
     >>> [round(bias_of(97, p), 3) for p in (2, 4, 8)]
     [0.637, 0.9, 0.975]
@@ -84,13 +84,13 @@ def entropy(level: int) -> float:
 def cancelled(before: Number, after: Number, level: int) -> Number:
     """Return on how many coordinates rows may be required to agree if 2^`before` rows are to yield 2^`after` pairs.
 
-    A coordinate of `level` costs `entropy(level)` bits. Above level 0 rows match up to sign too, as laws are symmetric.
+    A coordinate (a sum of 2^`level` half signs) costs `entropy(level)` bits. Above level 0 rows match up to sign too.
     """
     return (2 * before - 1 + (level > 0) - after) / entropy(level)
 
 
 def grid_loss(g: Number) -> Number:
-    """Return the mean of -ln cos x over |x| < π/2g: a grid of g >= 3 angles loses this for each ±1/2 in a row.
+    """Return the mean of -ln cos x over |x| < π/2g: what a grid of g >= 3 angles loses for each ±1/2 in a row.
 
     The integral of the power series of -ln cos, to nine digits.
 
@@ -106,13 +106,13 @@ def grid_loss(g: Number) -> Number:
 def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
     """Return ln of the expected sum of cosines at the right angles over 2^`log2_rows` rows, in standard deviations.
 
-    Their errors have mean cosine `bias`, squared by each of `steps`; a cosine has variance 1/2.
+    The rows' errors have mean cosine `bias`, which each of `steps` squares; a random cosine has variance 1/2.
     """
     return 2.0**steps * log(bias) + (log2_rows + 1) / 2 * log(2)
 
 
 def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
-    """Return `signal` less the loss at the nearest of g angles on each of `left` coordinates of `level`, both in ln."""
+    """Return `signal` less the loss, in ln, at the nearest of g angles on each of `left` coordinates of `level`."""
     return signal - 2.0**level * grid_loss(g) * left
 
 
@@ -178,7 +178,7 @@ def _all_rows(n: int, bias: float, level: int, available: float, held: float, ma
 def _steps(
     level: int, top: float, steps: int, rows: list[float], blocks: list[int], left: int
 ) -> Iterator[tuple[list[float], list[int]]]:
-    """Yield (log2 of rows, blocks) after `steps` more steps, for each rounding that keeps 2^(top - 1) rows or more."""
+    """Yield (log2 of rows, blocks) of `steps` more steps, for all roundings that keep 2^(top - 1) rows or more."""
     if steps == 0:
         yield rows, blocks
         return

@@ -15,7 +15,7 @@ from hardness.families.linear import Hidden
 
 
 def hidden(public: Public) -> Hidden:
-    """Parse the public parameters of examples. Raises `InputError` for a family that hides no linear equations.
+    """Return the hidden equation that `public` states. Raises `InputError` for a family that hides no linear equations.
 
     A class that a file names but nobody registered is not looked up: that would import what the file says.
     """
@@ -30,15 +30,12 @@ def hidden(public: Public) -> Hidden:
 
 
 def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equations:
-    """Return the equations in examples X (N, 2, d), Y (N, 2, d) of a family with hidden linear equations.
-
-    Raises `InputError` for other families and for examples that do not fit the public parameters.
-    """
+    """Return the equations in examples X, Y (N, 2, d). Raises `InputError` if there are none or X, Y do not fit."""
     return hidden(public).equations(X, Y)
 
 
 def quiet(line: str) -> None:
-    """Drop a line of progress."""
+    """Drop a line of progress, for attacks that report none."""
 
 
 def on_equations(solve: Callable[[Equations, int | None, int, Progress], Recovery]) -> Attack:

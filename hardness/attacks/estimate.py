@@ -54,7 +54,7 @@ class Estimate:
 
     @classmethod
     def of(cls, line: Line) -> "Estimate":
-        """Return the estimate that a `Line` computes: its cost, or the reason why there is none."""
+        """Return the estimate of a line (name, source, function): the function's cost, or the reason for none."""
         name, source, compute = line
         try:
             cost = compute()
@@ -69,7 +69,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Estimates:
-    """The estimates of all attacks, the `cheapest` (which is never the bound on queries), and the parameters."""
+    """The estimates of all attacks, the `cheapest` (never the bound on queries), the parameters and the version."""
 
     attacks: list[Estimate]
     cheapest: Estimate

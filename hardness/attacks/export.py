@@ -24,7 +24,7 @@ SLACK = 2.0  # standard deviations by which the wrong labels that are allowed ex
 
 
 def write(form: str, examples: Examples, public: Public, out: Path) -> str:
-    """Write examples to `out` in a form of `hardness export`; return a sentence: what it is and what it is not."""
+    """Write examples to `out` as `form`: xor-dimacs, lwe, lwe-challenge or estimator; return a sentence about it."""
     if form == "xor-dimacs":
         write_text(out, xor_dimacs(examples, public))
         return "XOR clauses whose solution of the right weight is the hidden set; plain DIMACS readers know no x lines"
@@ -83,7 +83,7 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
 
 
 def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
-    """Yield clauses that hold iff at most `limit` of the literals are true; new variables follow `used` (Sinz 2005)."""
+    """Yield clauses that hold iff at most `limit` of the literals are true; new variables follow number `used`."""
     if limit >= len(literals):
         return
 
@@ -116,7 +116,7 @@ class LWE:
     noise: float
 
     def estimator(self) -> str:
-        """Return a line for the lattice estimator: the errors of most examples, or a Gaussian of their variance."""
+        """Return a line for the lattice estimator: errors as in most examples, or a Gaussian of their variance."""
         (m, n), (low, high) = self.A.shape, self.most
         spread, error = f"ND.Uniform({low}, {high})", f"ND.Uniform({-high}, {-low})"
         if self.noise or (self.sd and low == high):

@@ -29,7 +29,7 @@ def solve2(A: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64] 
 
 
 def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray[np.int64] | None:
-    """Return the unique solution w (n,) of A w = b mod q, or None; solved mod each prime power and joined by CRT."""
+    """Return the unique solution w (n,) of A w = b mod q, or None; the solutions mod prime powers are joined (CRT)."""
     if q == 2:
         return solve2(A, b)
     from sympy import factorint
@@ -83,7 +83,7 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:
-    """Return the number of rows to hold out for LPN, and the largest share of them that may contradict a candidate.
+    """Return the number of rows to hold out for noisy parities, and the largest share of them that may contradict one.
 
     By Hoeffding's bound, to refuse the right secret and to accept any of `candidates` wrong ones both have probability
     below e^-20. There are never fewer than the 200 rows of theory 4.1. `flip` is the probability that a label is wrong.
@@ -98,7 +98,7 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
 
 
 def _pooled(equations: Equations, tries: int, seed: int) -> Recovery:
-    """Return how at most `tries` eliminations on n + 1 random rows each end; rows held out test their answers."""
+    """Return how at most `tries` eliminations on n + 1 random rows each end, tested on rows that are held out."""
     from hardness.kernels.gf2 import pooled_gauss
 
     n = equations.n

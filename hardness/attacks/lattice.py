@@ -109,7 +109,7 @@ def _attack(
 ) -> Recovery:
     """Make trials until one succeeds: at most `budget`, or if that is None five times as many as are expected.
 
-    Regression uses `known` rows, the test `fresh` ones. `rest` draws rows for trials from `available` (inf: stream).
+    Regression uses `known` rows, the test `fresh` ones. `rest` makes a plan's rows of the `available` (inf: stream).
     """
     cast = forecast(known.n, available, deviation(known) / known.q, bool((known.a < 0).any()))
     detail: dict[str, Any] = {"forecast": str(cast), "forecast_seconds": round(cast.seconds, 1)}
@@ -145,7 +145,7 @@ def centres(rows: Equations) -> Floats:
 
 
 def zero_on(rows: Equations, columns: Integers) -> Equations:
-    """Return the rows that are 0 in all of these columns."""
+    """Return the rows whose public vectors are 0 in all of these columns."""
     return rows.rows(np.asarray(~rows.a[:, columns].any(axis=1)))
 
 
@@ -173,7 +173,10 @@ def select(rows: Equations, rank: int) -> tuple[Integers, Integers]:
 def decode(
     core: Equations, sd: float, rank: int, rng: np.random.Generator, detail: dict[str, Any]
 ) -> Floats | None:
-    """Return the secret mod q as estimated (n,) by one trial on rows of `core`, or None; `detail` gets figures."""
+    """Return the secret mod q as estimated (n,) by one trial on random rows of `core`, or None where it found none.
+
+    `sd` is the labels' error in residues, `rank` that of the lattice to draw; figures of the trial go into `detail`.
+    """
     sample = core.rows(rng.permutation(len(core))[: core.n + rank])
     try:
         B, rest = orthogonal_basis(sample.a)
@@ -190,7 +193,7 @@ def decode(
 
 
 def regress(rows: Equations, w: Floats) -> Floats:
-    """Return the estimate w (n,) after rounds of least squares; after the first, large errors do not count."""
+    """Return the estimate w (n,) after rounds of least squares on `rows`; large errors count in the first only."""
     width = int(modular.preimages(rows.q, rows.p)[1].max())
     reach = (width - 1) / 2 + MARGIN + 4 * rows.noise
     few = rows.rows(slice(0, ENOUGH))
@@ -245,7 +248,7 @@ def require_fpylll() -> None:
 
 
 def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]:
-    """Yield (block size, basis): the lattice of B (M, N), ever better reduced by BKZ with block sizes up to `top`."""
+    """Yield (2, B), then (block size, basis) as BKZ reduces the lattice of B (M, N) with block sizes up to `top`."""
     yield 2, B
     from fpylll import BKZ, IntegerMatrix
 
@@ -263,7 +266,7 @@ def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]
 def _strategies() -> list[Any]:
     """Return fplll's pruning strategy for every block size up to 40, made here as the wheel of fpylll ships none.
 
-    Squared radius 5% above the Gaussian heuristic on a geometric profile, half of the solutions kept by a search.
+    Pruning keeps half of the solutions within a squared radius 5% above the Gaussian heuristic, on a geometric profile.
     """
     from fpylll import Pruning
     from fpylll.fplll.bkz_param import Strategy

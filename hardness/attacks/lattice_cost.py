@@ -44,7 +44,10 @@ ESTIMATED_BLOCKS = (20, 30, 40, 60, 80, 110, 150, 200, 280, 400)
 
 @dataclass(frozen=True)
 class Pruning:
-    """A pruned search: bounds (M,) on squared norms, chance of success, log2 of nodes and of nodes a success costs."""
+    """A pruned lattice search: bounds (M,) on squared norms of projections, chance of success, log2 of nodes.
+
+    `log2_price` is log2 of the nodes that a success costs, the reductions before each search included.
+    """
 
     bounds: Floats
     chance: float
@@ -54,7 +57,7 @@ class Pruning:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The cheapest plan: coordinates `left` to find, rank, block size, log2 of nodes and chance a trial, seconds."""
+    """A plan of the lattice attack: `left` unknowns, rank, block size, a trial's nodes and chance, seconds in all."""
 
     left: int
     rank: int
@@ -87,7 +90,7 @@ def hermite(beta: int) -> float:
 
 
 def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
-    """Return ln of the Gram-Schmidt lengths (M,) of a β-reduced basis of the lattice orthogonal to n + M rows."""
+    """Return ln of the Gram-Schmidt lengths (M,) of a BKZ-β basis orthogonal to n + M rows, ternary ones if `dot`."""
     volume = n * log(sqrt(n + M) / (sqrt(2) if dot else 2))
     floor = log(1.05 * sqrt((n + M) / M))
     if volume <= M * floor:  # so few coordinates that the basis is nearly orthogonal
@@ -102,7 +105,7 @@ def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
 
 @cache
 def _quantiles(M: int) -> tuple[Floats, Floats]:
-    """Return bounds (A, M) on squared norms of the first i of M normals, by quantile; and P(all M hold) (A,)."""
+    """Return quantiles (A, M) of the squared norm of the first i of M normals, and P(all M are kept) (A,) of each."""
     i = np.arange(1, M + 1)
     alpha = np.maximum(QUANTILES[:, None], np.where(i == M, 0.999, 0))
     levels = 2 * gammaincinv(i / 2, alpha)
@@ -112,7 +115,7 @@ def _quantiles(M: int) -> tuple[Floats, Floats]:
 
 
 def pruning(log_lengths: Floats, sd: float, log2_spent: float, limit: float = MOST_NODES) -> Pruning:
-    """Return the cheapest search for an error of deviation `sd`, given ln of Gram-Schmidt lengths `log_lengths` (M,).
+    """Return the cheapest pruned search for an error of deviation `sd` in a basis with ln Gram-Schmidt lengths (M,).
 
     The price is the number of nodes a success costs when a reduction worth 2^`log2_spent` nodes precedes every search.
     Searches with more than 2^`limit` nodes count only if all have more; then the one with the fewest nodes is returned.
@@ -138,7 +141,7 @@ def log2_reduction_nodes(beta: int, M: int) -> float:
 
 
 def log2_reduction_seconds(beta: int, M: int) -> float:
-    """Return log2 of the seconds of a reduction in rank M: measured up to block size 40, MATZOV's gates beyond."""
+    """Return log2 of the seconds of BKZ-β in rank M: measured up to β = 40, from `matzov`'s gates beyond."""
     if beta <= MEASURED:
         return log2(SECONDS[beta]) + 3 * log2(M / 100)
     return matzov(beta, M) - LOG2_OPERATIONS_A_SECOND
@@ -147,7 +150,7 @@ def log2_reduction_seconds(beta: int, M: int) -> float:
 def matzov(beta: float, d: float) -> float:
     """Return log2 of the gates of BKZ-β in dimension d by MATZOV's refitted sieve: d³ for LLL + C² (d-β) 2^{aβ'+b}.
 
-    β' = β - β ln(4/3)/ln(β/(2πe)) remains after dimensions for free, C = 1/(1-2^-a) the price of progressive sieving.
+    β' = β - β ln(4/3)/ln(β/(2πe)) (dimensions for free), C = 1/(1-2^-a) (progressive sieving); a and b are fitted.
 
     >>> round(matzov(406, 998), 2)
     143.77
@@ -166,8 +169,8 @@ def log2_trials(
 ) -> tuple[Pruning, float]:
     """Return the search of a trial on `left` coordinates, and log2 of the expected seconds until a trial succeeds.
 
-    Each trial reduces with block size β in rank M and searches at most 2^`limit` nodes; `error` is the error's
-    deviation as a share of q. If `limit` is finite, the search is the one that the attack itself chooses.
+    A trial reduces with block size β in rank M and searches at most 2^`limit` nodes, for errors of deviation `error` ·
+    q in rows that are ternary if `dot`. If `limit` is finite, the search is the one that the attack itself chooses.
     """
     reduction = log2_reduction_seconds(beta, M)
     spent = reduction - log2(PER_NODE) if limit == inf else log2_reduction_nodes(beta, M)
@@ -177,15 +180,15 @@ def log2_trials(
 
 
 def drawn(b: int, left: int, M: int) -> int:
-    """Return the number of examples of which enough are informative and 0 on b coordinates for trials in rank M."""
+    """Return how many examples hold enough rows that are 0 on b coordinates, for trials on `left` others in rank M."""
     return (1 << b) * round(2 * SPARE) * (left + M)  # an integer: at large b no float holds it
 
 
 def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
-    """Return the cheapest plan for n coordinates and `rows` informative rows; `error` is its sd as a share of q.
+    """Return the cheapest plan for n coordinates, `rows` informative rows and errors of standard deviation `error` · q.
 
-    With rows to spare, trials use only those that are 0 on b coordinates, a share 2^-b of all, and solve for n - b.
-    With `rows` infinite examples come from a stream, and the time to draw them counts.
+    With rows to spare, trials use only those that are 0 on b coordinates, a share 2^-b of all, and solve for n - b. If
+    `rows` is infinite they come from a stream, and drawing them takes time. `dot` says that they are ternary.
     """
     cheapest = Forecast(n, 0, 0, inf, 0.0, inf)
     for b, M in product(range(max(n - 3, 1)), RANKS):
@@ -207,8 +210,8 @@ def price(n: int, error: float, dot: bool) -> Log2Cost:
     Reductions are extrapolated (`hermite`, `log2_reduction_seconds`) and searches may have any size, so that far out of
     reach the figure is an upper bound. If trials use only rows that are 0 on b coordinates, they cost less and drawing
     rows costs more. Time is the larger of the two for the best b: within one bit of their sum and, unlike it, monotone
-    in n. Memory and examples are those of the plan with the fewest examples that takes at most 2^`SLACK` times as long.
-    Raises `EstimateFailed` if nothing succeeds.
+    in n. Memory and examples are those of the plan with the fewest examples that takes at most 2^0.05 times as long.
+    Rows are ternary if `dot`. Raises `EstimateFailed` if nothing succeeds.
     """
     least, plans = inf, []
     for M, beta in product(ESTIMATED_RANKS, ESTIMATED_BLOCKS):
@@ -216,7 +219,7 @@ def price(n: int, error: float, dot: bool) -> Log2Cost:
             continue
 
         def log2_seconds(b: int, M: int = M, beta: int = beta) -> tuple[float, float]:
-            """Return log2 of the seconds of all trials and of drawing their examples, b coordinates given up."""
+            """Return log2 of the seconds of all trials, and of drawing their examples, which are 0 on b coordinates."""
             trials = log2_trials(n - b, error, dot, M, beta, inf)[1]
             drawing = log2(drawn(b, n - b, M)) + log2(EXAMPLE_SECONDS)
             return float(np.logaddexp2(trials, log2(AROUND))), drawing

@@ -115,7 +115,7 @@ def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | N
 
 
 def queries_of(dim: int) -> int:
-    """Return the number of queries of `layer`, d = `dim`: d for Σ W, max(⌈d/2⌉, d - j) for column j = 1..d."""
+    """Return the number of queries of `layer` at d = `dim`: d for Σ W, max(⌈d/2⌉, d - j) for columns j = 1..d."""
     return dim + sum(max(-(-dim // 2), dim - j) for j in range(1, dim + 1))
 
 
@@ -153,7 +153,7 @@ def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention 
 def _design(dim: int, j: int, count: int, rng: Generator) -> NDArray[np.int64]:
     """Return pairs x, y (count, 2, d) that differ in coordinate j, where x_j = 1, and in about half of those before.
 
-    They are drawn until their matrix has a condition number below `WELL` d.
+    They are drawn until their matrix has a condition number below 2d, with 2 `count` rows.
     """
     while True:
         x = rng.choice([-1, 1], (count, dim))

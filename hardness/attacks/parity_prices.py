@@ -25,7 +25,7 @@ NO_GUESS = "which guesses no coordinates to hold S"
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, function) of every attack; the function returns the cost or, in a text, why it has none."""
+    """Return (name, source, function) of each attack and of the bound on queries of `tolerance`, as in `cost.Line`."""
     n, size = int(public["dim"]) - 1, HiddenSet.of(public).sparsity or 0
     eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
     it = _Noisy(n, min(size, n - size), eta, mu)
@@ -67,12 +67,12 @@ class _Noisy:
 
 
 def collisions(n: int, s: int, eta: float) -> Log2Cost:
-    """Return the cost of LF2 (`_lf2`) for a parity of s out of n bits, with labels flipped with probability `eta`."""
+    """Return the cost of LF2 (see `_lf2`) for a parity of s out of n bits, labels flipped with probability `eta`."""
     return _guessed(_Noisy(n, min(s, n - s), eta, 0.0), _lf2)
 
 
 def _query_bound(it: _Noisy, size: int, tolerance: float) -> Log2Cost | str:
-    """Return the queries that every strategy needs; biased bits divide them by the top eigenvalue of theory 2.9."""
+    """Return the queries of `tolerance` that every strategy needs for a set of `size`, fewer if bits are biased."""
     N = comb(it.n, size)
     if N == 1:
         return NOT_COUNTED
@@ -97,7 +97,7 @@ def _middle(it: _Noisy) -> Log2Cost:
 def _means(it: _Noisy) -> Log2Cost | str:
     """Return the cost of all C(n, k) means of the label times k centred coordinates, for the best k (theory 2.9).
 
-    In units of its standard deviation a mean is (1-2η) μ^(s-k) (1-μ²)^(k/2) inside the set and 0 elsewhere.
+    In standard deviations, such a mean is (1-2η) μ^(s-k) (1-μ²)^(k/2) if all k are in the set, else 0 (see `_Noisy`).
     """
     if it.mu == 0:
         return "products are fair: every mean but that of S itself is 0"
@@ -122,7 +122,7 @@ def elimination(n: int, exact: float = 1.0) -> Log2Cost:
 
 
 def _guessed(it: _Noisy, cost: Callable[[_Noisy, int], Log2Cost]) -> Log2Cost:
-    """Return the least cost if `kept` coordinates are guessed to hold the set: right in C(kept, s)/C(n, s) of cases."""
+    """Return the least `cost` on `kept` coordinates, guessed anew C(n, s)/C(kept, s) times until they hold the set."""
     best = cost(it, it.n)
     for kept in (kept for kept in FEWER if max(it.s, 1) <= kept < it.n):
         price, log2_guesses = cost(it, kept), it.log2_sets - log2(comb(kept, it.s))
@@ -137,11 +137,11 @@ def _pooled(it: _Noisy, n: int) -> Log2Cost:
 
 
 def _lf2(it: _Noisy, n: int) -> Log2Cost:
-    """Return the cost of LF2: the best number of steps of collisions, then a Walsh-Hadamard transform of what is left.
+    """Return the cost of LF2 on n coordinates: the best number of steps of collisions, then a Walsh-Hadamard transform.
 
-    2^{b+1} samples keep their number in a step that cancels b bits. Sums of 2^i rows have signs of mean μ^(2^i), and
-    two of them agree in a coordinate with probability (1 + μ^(2^(i+1)))/2: if signs are biased, such a step cancels
-    more than b coordinates.
+    2^{b+1} samples keep their number in a step that cancels b bits. Sums of 2^i rows have signs of mean μ^(2^i), μ
+    being that of one row, and two of them agree in a coordinate with probability (1 + μ^(2^(i+1)))/2: if signs are
+    biased, such a step cancels more than b coordinates.
     """
     best, b, cancelled = UNREACHED, np.arange(min(n, MOST_BLOCK) + 1.0), 0.0
     for steps in range(LF2_STEPS):

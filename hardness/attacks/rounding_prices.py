@@ -37,7 +37,7 @@ JUNTA = (
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, function) of every attack; the function returns the cost or, in a text, why it has none."""
+    """Return (name, source, function) of each attack and of the bound on queries of `tolerance`, as in `cost.Line`."""
     it = _Rounded.of(public)
     bound = f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)"
     cells = (
@@ -83,7 +83,7 @@ class _Rounded(HiddenVector):
 
     @cached_property
     def deviation(self) -> float:
-        """Return the standard deviation of the integer ⟨w, u⟩ plus label noise, for a typical centred secret w."""
+        """Return the standard deviation of ⟨w, u⟩ + noise over public vectors u, for a typical centred secret w."""
         support = self.n if self.sparsity is None else self.sparsity
         entry = (0.5 if self.dot else 0.25) * (self.q**2 - 1) / 12
         return sqrt(support * entry + self.noise**2)
@@ -106,7 +106,7 @@ class _Rounded(HiddenVector):
         return exp(-min(2 * (pi * self.error / self.q) ** 2, 300.0)) * (1 - min(self.error_mass, 0.999))
 
     def needs_whole_labels(self) -> None:
-        """Raise `NotPriced` if more than a share `WHOLE` of the labels is wrong because the heads are few."""
+        """Raise `NotPriced` if the heads are so few that more than a thousandth of the labels is wrong."""
         if self.error_mass > WHOLE:
             raise NotPriced(
                 f"labels of so few heads are wrong on {self.error_mass:.2g} of the informative inputs"
@@ -157,10 +157,10 @@ def _elimination(it: _Rounded) -> Log2Cost | str:
 
 
 def _junta(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of finding a sparse secret's h coordinates by correlations, and then a table of 2^h (3^h) labels.
+    """Return the cost of finding a sparse secret's h coordinates by correlations, and then a table of their labels.
 
     Labels are correlated with all C(n, k) products of k coordinates. The cost is the median over random secrets, each
-    with its best k, since some show far more than others.
+    with its best k, since some show far more than others. The table has 2^h entries for diag and 3^h for dot.
     """
     h, n = it.sparsity, it.n
     if h is None:
@@ -180,9 +180,9 @@ def _junta(it: _Rounded) -> Log2Cost | str:
 def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:
     """Return log2 of the largest share of a label's variance that products of k of the h coordinates explain.
 
-    The shape is (secrets, k), k = 1, 2, … The c-th harmonic of a label has the share Π r_j Π (1 - r_i) of its variance
-    there, i over the k coordinates and j over the others: r_j = |E exp(2πi c w_j a_j/q)|² is cos²(π c w_j/q) for diag,
-    its square for dot. The k coordinates with the least r are the best.
+    The shape is (secrets, k), k = 1, 2, …, for random secrets w. The c-th harmonic of a label has the share Π r_j Π (1
+    - r_i) of its variance there, i over the k coordinates and j over the others: r_j = |E exp(2πi c w_j a_j/q)|² is
+    cos²(π c w_j/q) for diag, its square for dot. The k coordinates with the least r are the best.
     """
     c = np.arange(1, min(HARMONICS, max(it.q // 2, 1)) + 1)
     p = min(it.p, LEVELS)
@@ -199,7 +199,7 @@ def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:
 
 
 def _few_heads(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of means of label times one coordinate, or two, on 16 n/ρ² rows, ρ² as in `hermite_shares`."""
+    """Return the cost of means of labels times one coordinate, or two, on 16 n/ρ² rows (ρ²: see `hermite_shares`)."""
     if it.heads is None or it.error_mass < NO_HEADS:
         return "no label is wrong for want of heads"
     best = UNREACHED
@@ -212,8 +212,8 @@ def _few_heads(it: _Rounded) -> Log2Cost | str:
 def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float, float]:
     """Return the shares ρ₁², ρ₂² of a label's variance that are linear and quadratic in ⟨w, u⟩ (theory 1.4).
 
-    The label is the indicator of the level with the largest share. ⟨w, u⟩ is normal with standard deviation
-    `deviation`; the shares are averages over its mean, anywhere in one period of the levels.
+    The label is the indicator of the level with the largest share, and changes `heads` times. ⟨w, u⟩ is normal with
+    standard deviation `deviation`; the shares are averages over its mean, anywhere in one period of the levels.
 
     >>> [round(share, 3) for share in hermite_shares(97, 2, 2, 200.0)]  # 0, 1, 0: nearly even in the level
     [0.002, 0.05]
@@ -237,7 +237,7 @@ def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float,
 
 
 def _linearization(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of solving Π_r (⟨w, u⟩ - r) = 0, r in the smallest level, as linear in products of u."""
+    """Return the cost of solving Π_r (⟨w, u⟩ - r) = 0, r the smallest level's residues, as linear in products of u."""
     if it.noise:
         return "label noise: a level's polynomial does not vanish"
     it.needs_whole_labels()
@@ -250,7 +250,7 @@ def _linearization(it: _Rounded) -> Log2Cost | str:
 
 
 def _parity(it: _Rounded) -> Log2Cost | str:
-    """Return the cost if q = 2: labels are parities, flipped if rounded noise is odd or the heads stop short."""
+    """Return the cost of LF2 if q = 2: labels are parities, flipped by odd rounded noise or for want of heads."""
     if it.q != 2:
         return "labels are no parities: q > 2"
     # The mean of (-1)^e of a rounded normal e, by Poisson's sum: its first two terms, right within .03.
@@ -276,7 +276,7 @@ def _lattice(it: _Rounded) -> Log2Cost:
 def rounding_error(q: int, p: int, noise: float = 0.0) -> float:
     """Return the standard deviation of a label's error, in residues mod q (references B3).
 
-    It is uniform on the w residues of a level, with variance (w² - 1)/12, averaged over all residues, plus label noise.
+    It is uniform on a level's w residues, with variance (w² - 1)/12, averaged over all residues, plus Gaussian `noise`.
 
     >>> round(rounding_error(8192, 1024), 3)  # Saber: uniform on 8 residues
     2.291

@@ -21,8 +21,8 @@ STEPS = 32  # elementary steps a half and round
 def search(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Find the hidden set of a parity in about the root of the number of sets, by matching sets of half its size.
 
-    The halves' parities must add up to the labels of K random rows, which flips leave right with probability (1-η)^K.
-    `budget` bounds elementary steps (2^32 if None). `refused` where the search exceeds it or rows are too few.
+    The halves' parities must add up to the labels of K random rows, all right with probability (1-η)^K if a share η is
+    flipped. `budget` bounds elementary steps (2^32 if None). `refused` where the search exceeds it or rows are too few.
     """
     if not equations.are_parities:
         return Recovery.refused("search finds hidden sets; of rounding try lattice or bkw")
@@ -67,7 +67,7 @@ def _xor(words: Words, sets: NDArray[np.int16]) -> Words:
 def _meeting(
     rows: Equations, first: NDArray[np.int16], second: NDArray[np.int16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the indices (P,), (P,) of the pairs of halves whose parities on at most 64 rows add up to the labels."""
+    """Return the indices (P,) in `first`, in `second` of all pairs of half sets whose parities give the labels."""
     words = _label_words(rows)
     keys, wanted = _xor(words, first), _xor(words, second) ^ words[-1]
     i, j = np.argsort(keys), np.argsort(wanted)  # what is looked for in order is found near what came before
@@ -81,7 +81,7 @@ def _meeting(
 def _first_right(
     fresh: Equations, first: NDArray[np.int16], second: NDArray[np.int16], limit: float
 ) -> NDArray[np.int64] | None:
-    """Return w (n,), the sum mod 2 of the first two halves that at most `limit` fresh rows contradict, or None."""
+    """Return w (n,) of the first pair first[i], second[i] whose XOR at most `limit` fresh rows contradict, or None."""
     wrong, alive = np.zeros(len(first), dtype=np.int64), np.arange(len(first))
     for start in range(0, len(fresh), 64):
         words = _label_words(fresh.rows(slice(start, start + 64)))

@@ -244,7 +244,7 @@ class RandomDiagonal(Family):
 
 
 def _values(theta: Floats, c: Floats, words: Words) -> Floats:
-    """Return Σ_i c_i tanh(<θ_i, u>) (n,) of packed bits u (n, words), a row's the same in any set of rows."""
+    """Return Σ_i c_i tanh(<θ_i, u>) (n,) of packed bits u (n, words), alike to the last bit in any set of rows."""
     levels = np.zeros((len(words), len(c)))
     bits = unpack_bits(words, theta.shape[1])
     for j in range(theta.shape[1]):
