@@ -43,7 +43,7 @@ SECRET, NOISE = 0, 1  # what is spawned from an instance's seed, family and para
 
 
 class Check(NamedTuple):
-    """The outcome of one check: the `name` of what was checked, whether it held (`ok`), and a `detail` in words."""
+    """Hold the outcome of one check: the `name` of what was checked, whether it held (`ok`), and `detail` in words."""
 
     name: str
     ok: bool
@@ -52,7 +52,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True)
 class Instance:
-    """A layer (`teacher`) of a family with the secret and all else that made it; learners see only its `examples`.
+    """Hold a layer (`teacher`) of a family, the secret and all else that made it; learners see only its `examples`.
 
     `seed` regenerates the secret and the label noise, so it is as secret as they are; `seed_drawn` says that it was
     drawn at random with 128 bits. The same seed gives an unrelated secret for another family or other parameters,
@@ -109,7 +109,7 @@ class Instance:
 
     @property
     def heads_words(self) -> str:
-        """Return `heads_shown` as text, after "at most" where it is only a bound."""
+        """Return the public number of heads as text, after "at most" where it is only a bound."""
         return f"{'at most ' if self.family.heads_follow else ''}{self.heads_shown}"
 
     @property
@@ -118,7 +118,7 @@ class Instance:
         return families.parameters(self.family)
 
     def layer(self) -> MultiHeadAttention:
-        """Return the dense softmax layer, which is made at this call."""
+        """Return the instance's layer as dense softmax attention, which is made at each call."""
         return self.teacher.layer() if isinstance(self.teacher, Gadget) else self.teacher
 
     @overload
@@ -130,9 +130,9 @@ class Instance:
     def examples(
         self, count: int, seed: int, start: int = 0, fair: bool = False, lean: bool = False
     ) -> Examples | LeanExamples:
-        """Return examples start..start + count - 1 of the endless stream of a sampling `seed`, however it is cut.
+        """Return the examples start..start + count - 1 of the endless stream that a sampling `seed` stands for.
 
-        For a family with a `bias` (theory 2.9) learners are given biased examples, and are judged on `fair` ones.
+        Inputs of a family with a `bias` (theory 2.9) are biased, and uniform if `fair`, as the judge takes them.
         `lean` gives only column 0 of the labels, y (n, k), all others being 0: at d = 64 an eighth of the memory.
         Raises `InputError` for `lean` where labels fill other columns.
         """
@@ -151,7 +151,7 @@ class Instance:
         return LeanExamples(signs, gated(words, values, family.closed_value(self.teacher)))
 
     def informative(self, count: int, seed: int, start: int = 0) -> InformativeExamples:
-        """Return those of `examples(count, seed, start)` whose tokens differ in coordinate 0, packed, one label each.
+        """Return the examples of `examples` whose two tokens differ in coordinate 0, packed as bits, with labels (r,).
 
         The labels are those of `examples` bit for bit. Raises `InputError` for a family whose labels depend on more
         than the coordinates in which two tokens differ.
@@ -166,30 +166,29 @@ class Instance:
         return InformativeExamples(bits, positions, labels, count, family.dim, gate)
 
     def noise(self, count: int, seed: int, start: int = 0) -> NDArray[np.float64]:
-        """Return what label noise is made of: one uniform number in (0, 1) (count,) for each example from `start`.
+        """Return what label noise is made of: uniform numbers in (0, 1) (count,), one for each example from `start`.
 
-        The numbers are a function of this instance, the sampling seed and the example's index, and independent for any
-        other instance or sampling seed. They must stay secret like the instance's own seed: the sampling seed is
-        public, and whoever knows the noise can remove it.
+        They are independent for other instances and sampling seeds (`seed`). They must stay secret like the instance's
+        own seed: the sampling seed is public, and whoever knows the noise can remove it.
         """
         return uniform(philox_key(self.seed, *_lineage(self.family, NOISE), seed), start, count)
 
     def _column_noise(self, count: int, seed: int, start: int) -> NDArray[np.float64]:
-        """Return the numbers of `noise`, or 1/2 for no noise. Raises `InputError` if labels fill more than column 0."""
+        """Return numbers (count,) for label noise, 1/2 for none. Raises `InputError` if labels fill other columns."""
         if self.family.only_labels:
             raise InputError(f"labels of {self.family.name} have no column_values, in column 0 alone")
         noisy = self.family.flip or self.family.noise
         return self.noise(count, seed, start) if noisy else np.broadcast_to(0.5, count)
 
     def chunks(self, count: int, seed: int) -> Iterator[Examples]:
-        """Yield examples 0..count - 1 in chunks of `CHUNK`. Raises `InputError` for Gaussian ones: files hold signs."""
+        """Yield examples 0..count - 1 in chunks, for a file. Raises `InputError` for inputs that are not signs."""
         if self.family.inputs == "gaussian":
             raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
         for start in range(0, count, CHUNK):
             yield self.examples(min(CHUNK, count - start), seed, start)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
-        """Return the public parameters as JSON data, with offset A, gate C and sampling seed; X follows from them."""
+        """Return the public parameters as JSON: A is the labels' offset, C their value where coordinate 0 agrees."""
         known = {
             "family": self.family.name,
             **self.parameters,
@@ -204,12 +203,12 @@ class Instance:
         return known
 
     def command(self) -> str:
-        """Return the command that makes this instance again, without --out."""
+        """Return the command line that makes this instance again, without --out."""
         named = families.name_of(self.family), *families.options_of(self.family)
         return " ".join(["hardness generate", *named, f"--seed {self.seed}"])
 
     def header(self) -> dict[str, Any]:
-        """Return the JSON header of the file: everything but the arrays of the secret, and the seed among it."""
+        """Return the JSON header of an instance's file: the seed and all else, but not the arrays of the secret."""
         gadget = self.teacher if isinstance(self.teacher, Gadget) else None
         return {
             "format": FORMAT,
@@ -229,13 +228,13 @@ class Instance:
         }
 
     def shown(self) -> dict[str, Any]:
-        """Return the public part of the header, which is the same for all secrets with these parameters."""
+        """Return the public part of the file's header, which is the same for all secrets with these parameters."""
         known = self.header() | {"heads": self.heads_shown}
         known["certificate"] = self.family.certificate_shown(self.certificate)
         return {name: value for name, value in known.items() if name not in ("seed", "command")}
 
     def to_bytes(self) -> bytes:
-        """Return the bytes of the file: the secret's arrays as safetensors, and one JSON header."""
+        """Return the bytes of the instance's file: the secret's arrays as safetensors, and one JSON header."""
         from safetensors.numpy import save
 
         arrays = {f"secret.{name}": np.asarray(value, order="C") for name, value in self.secret.items()}
@@ -243,7 +242,7 @@ class Instance:
         return save(arrays, {"instance": json.dumps(self.header(), sort_keys=True)})
 
     def save(self, path: str | Path, force: bool = False) -> None:
-        """Write the instance to `path`, whole or not at all. Raises `InputError` for another file, unless `force`."""
+        """Write the instance to `path`, whole or not at all. Another file there is an `InputError`, unless `force`."""
         path, data = Path(path), self.to_bytes()
         if path.is_file() and not force and path.read_bytes() != data:
             raise InputError(f"{path} exists; name another file, or say force=True to replace it")
@@ -252,10 +251,7 @@ class Instance:
 
     @classmethod
     def load(cls, path: str | Path) -> "Instance":
-        """Return the instance in a file. Raises `InputError` on a missing, truncated, foreign or inconsistent file.
-
-        Schema, shapes and values are checked in this order. Arrays of older files other than the secret's are not read.
-        """
+        """Return the instance in a file. Raises `InputError` on a missing, truncated, foreign or inconsistent file."""
         header, secret = _contents(Path(path))
         try:
             whole("seed", header["seed"], 0)  # 8.0 is an integer to JSON Schema, and none that seeds anything
@@ -318,9 +314,9 @@ def _contents(path: Path) -> tuple[dict[str, Any], Secret]:
 
 
 def _lineage(family: Family, child: int) -> tuple[int, ...]:
-    """Return the spawn key by which numpy derives the `child` SECRET or NOISE of an instance's seed.
+    """Return the key by which numpy derives the secret (`child` is SECRET) or label noise (NOISE) from a seed.
 
-    It holds a SHA-256 of family and parameters: of all for noise, of those not marked `same_secret` for the secret.
+    It has a SHA-256 of family and parameters: of all for noise, of those not marked `same_secret` for the secret.
     """
     parameters = families.parameters(family)
     if child == SECRET:

@@ -39,7 +39,7 @@ FILES_OF_CHALLENGE = ("challenge.json", *FILES)
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judge's verdict: whether the answer is right (`ok`), its `kind` (secret, predictions, none), and why."""
+    """Hold the verdict on an answer: whether it is right (`ok`), its `kind` (secret, predictions, none), and why."""
 
     ok: bool
     kind: str
@@ -172,7 +172,7 @@ def digest_of(path: Path) -> str:
 
 
 def digest(header: dict[str, Any], apart: tuple[str, ...] = ("header_sha256",)) -> str:
-    """Return the SHA-256, in hex, of a header without the entries named in `apart`, by default its own digest."""
+    """Return the SHA-256, in hex, of a challenge's header without the entries `apart`, by default its own digest."""
     return hashlib.sha256(_canonical({k: v for k, v in header.items() if k not in apart})).hexdigest()
 
 
@@ -187,7 +187,7 @@ def _commit(header: dict[str, Any], answer: bytes) -> str:
 
 
 def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
-    """Return a secret as JSON of one spelling: ascending support, or residues 0..q-1. `ValueError` for no secret."""
+    """Return the secret in `answer` as JSON of one spelling: ascending support, or residues 0..q-1, or `ValueError`."""
     name = "support" if public["family"] == "parity" else "w"
     if not isinstance(answer, dict) or name not in answer:
         raise ValueError(f'expected {{"{name}": [..]}} or {{"predictions": [..]}}')
@@ -204,7 +204,7 @@ def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
 
 
 def _canonical_levels(public: dict[str, Any], X: Signs, values: NDArray[np.float64]) -> bytes:
-    """Return as JSON the integers nearest to x_1[0] v - A, v being `values` (H,) of row 0, or raise `ValueError`."""
+    """Return as JSON the integers nearest to x_1[0] v - A, v being predictions (H,) and A `public`, or `ValueError`."""
     level = X[:, 0, 0] * values - float(public["A"])
     if not (np.abs(level) < 2**53).all():  # levels are far smaller, and NaN is not
         raise ValueError("predictions must be finite numbers of a label's size")

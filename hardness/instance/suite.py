@@ -35,8 +35,11 @@ TIERS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One instance of the suite by name. `log2_concepts` is log2 of the number of secrets, None for random layers;
-    `predicted` names the cheapest attack and log2 of its estimated operations; `digest` is the instance's SHA-256."""
+    """Describe one named instance of the suite: `tier` (easy, frontier, priced, open), `family` and its `params`.
+
+    `log2_concepts` is log2 of the number of secrets, None for random layers; `predicted` names the cheapest attack and
+    log2 of its estimated operations; `digest` is the instance's SHA-256.
+    """
 
     name: str
     tier: str
@@ -49,7 +52,7 @@ class Entry:
 
 @cache
 def entries() -> Mapping[str, Entry]:
-    """Return the entries of all instances of the suite by name, in order."""
+    """Return the entry of every instance of the suite, by its name and in order."""
     pinned = json.loads(PINNED.read_text(encoding="utf-8"))
     by_name = {}
     for cell, stated in pinned["cells"].items():
@@ -60,21 +63,21 @@ def entries() -> Mapping[str, Entry]:
 
 
 def entry(name: str) -> Entry:
-    """Return the entry of that name. Raises `InputError` if there is none."""
+    """Return what is known of the suite's instance `name`. Raises `InputError` if there is none."""
     if name not in entries():
         raise unknown("instance of the suite", name, entries())
     return entries()[name]
 
 
 def tier(name: str | None) -> list[Entry]:
-    """Return the entries of a tier (of all if None). Raises `InputError` if there is no such tier."""
+    """Return the entries of the suite in the tier `name`, all if None. Raises `InputError` for an unknown tier."""
     if name is not None and name not in TIERS:
         raise unknown("tier", name, TIERS)
     return [each for each in entries().values() if name in (None, each.tier)]
 
 
 def instance(name: str) -> Instance:
-    """Return the instance of that name. Raises `InputError` if there is none."""
+    """Return the suite's instance `name`. Raises `InputError` if there is none."""
     cell = entry(name)
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
     made = Instance.generate(cell.family, seed, **cell.params)
@@ -84,7 +87,7 @@ def instance(name: str) -> Instance:
 
 
 def digest(made: Instance) -> str:
-    """Return the SHA-256, in hex, of family, parameters, seed, secret and first examples of sampling seed 0.
+    """Return the SHA-256, in hex, of an instance: family, parameters, seed, secret and its first 64 examples.
 
     A float of the secret enters by its 64 bits. A label enters by the index of its value among all possible ones, since
     the values may differ in their last bits between versions of numpy.
@@ -105,7 +108,7 @@ def digest(made: Instance) -> str:
 
 
 def check() -> list[Check]:
-    """Return, for every instance of the suite, whether it still has its pinned digest; each is made anew."""
+    """Return, for every instance of the suite, made anew, whether it has the SHA-256 in suite.json."""
     checks = []
     for name, pinned in entries().items():
         same = digest(instance(name)) == pinned.digest

@@ -17,7 +17,7 @@ REAL = (int, float, Fraction, np.integer, np.floating)
 
 
 def fitting(value: Any, hint: Any, what: str) -> Any:
-    """Return `value`, numpy's as Python's, if it has the type `hint`: True is no integer, 1 is a float too.
+    """Return `value`, a number of numpy as Python's, if it has the type `hint`; an int fits float, a bool no int.
 
     Raises `InputError`, which begins with `what`, for another type, and for integers of size 2^62 or more.
     """
@@ -79,7 +79,7 @@ def _unfit(name: str, kind: str, value: Any, why: str = "") -> InputError:
 
 
 def require_memory(needed: float, what: str, hint: str = "lower --dim or --heads") -> None:
-    """Raise `InputError` if `what` needs more bytes of memory (`needed`) than are free or in the system's caches."""
+    """Raise `InputError`, which ends with `hint`, if `what` needs more bytes (`needed`) than memory has available."""
     import psutil  # late: a command that needs no memory does not wait for it
 
     free = float(psutil.virtual_memory().available)

@@ -68,7 +68,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def regular(path: Path) -> Path:
-    """Return `path`. Raises `InputError` unless it is a regular file: reading a pipe or device might never end."""
+    """Return `path`, or raise `InputError` unless it is a regular file: reading a pipe or device might never end."""
     if not path.is_file():
         reason = "it is a folder" if path.is_dir() else "there is no such file"
         raise InputError(f"cannot read {path}: {reason}")

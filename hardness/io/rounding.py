@@ -36,12 +36,12 @@ def bounded(value: Any, up: bool, digits: int = 3, places: int | None = None) ->
 
 
 def at_least(value: Any, digits: int = 3) -> str:
-    """Return a lower bound as text: rounded down."""
+    """Return a lower bound as text, rounded down to `digits` significant digits, or to an integer if that has more."""
     return bounded(value, up=False, digits=digits)
 
 
 def at_most(value: Any, digits: int = 3) -> str:
-    """Return an upper bound as text: rounded up."""
+    """Return an upper bound as text, rounded up to `digits` significant digits, or to an integer if that has more."""
     return bounded(value, up=True, digits=digits)
 
 

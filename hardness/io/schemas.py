@@ -29,7 +29,7 @@ def finite(value: float) -> bool:
 
 
 def parse(text: str | bytes, what: str) -> Any:
-    """Return the value of a JSON text. Raises `InputError` unless it is JSON of `finite` numbers, up to `DEPTH` deep.
+    """Return the value of a JSON text. `InputError` names `what` if it is no JSON, too deep or has infinite numbers.
 
     >>> parse("[" * 100_000, "answer.json")
     Traceback (most recent call last):
@@ -81,7 +81,7 @@ def _checker(name: str) -> Any:
 
 
 def check_version(header: Any, what: str, advice: str) -> None:
-    """Raise `InputError` from `what` and `advice` if a header states another format than `FORMAT_VERSION`."""
+    """Raise `InputError`, made of `what` and `advice`, if a file's header states another version of its format."""
     stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
     if stated != FORMAT_VERSION:
         known = f"this version reads format {FORMAT_VERSION}"
@@ -89,7 +89,7 @@ def check_version(header: Any, what: str, advice: str) -> None:
 
 
 def canonical(value: Any) -> str:
-    """Return JSON that is the same for any key order, for 1 and 1.0, for tuple and list. `InputError` on other data.
+    """Return `value` as JSON, the same for any key order, for 1 and 1.0, for tuple and list; else `InputError`.
 
     >>> canonical({"b": (1.0, -0.0), "a": 0.05})
     '{"a":0.05,"b":[1,0]}'

@@ -104,7 +104,7 @@ def _origin(table: Table) -> str:
 
 
 def plain(numbers: Any) -> dict[str, Any]:
-    """Return numbers as JSON can hold them: dicts with text keys, lists, finite Python numbers and texts.
+    """Return nested numbers as JSON can hold them: dicts with text keys, lists, finite Python numbers and texts.
 
     >>> import numpy as np
     >>> plain({"factor": {3: (np.float64(5.75), np.int64(4))}})
@@ -152,7 +152,7 @@ class _Page(Formatter):
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield (placeholder, number) for every number of a nested value whose own name is `place`."""
+    """Yield each number in a nested value called `place`, after its placeholder, such as ``place[key]``."""
     if not isinstance(value, Mapping | list):
         yield place, value
         return

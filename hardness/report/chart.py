@@ -28,7 +28,7 @@ SHORT = 100  # an axis of logarithms that spans less has ticks at 1, 2 and 5, in
 
 
 def design(rows: pd.DataFrame) -> list[str]:
-    """Return the names of the columns of family, parameters, solver and budget in which rows differ."""
+    """Return those columns, among family, parameters, solver and budget, in which the rows differ."""
     part: Mapping[str, str] = rows.attrs["parts"]
     names = [name for name in rows if name == "family" or part[name] in DESIGN]
     return [name for name in names if rows[name].map(printed).nunique() > 1]
@@ -37,8 +37,8 @@ def design(rows: pd.DataFrame) -> list[str]:
 def select(rows: pd.DataFrame, where: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Return the rows that have, in every column of `where`, one of the values listed for it.
 
-    Values are compared as `printed` writes them; a text may list several, separated by commas. Raises `InputError` for
-    an unknown column, and for a value that no row has.
+    Values are compared as texts (see `printed`), and one text may list several with commas between. Raises `InputError`
+    for an unknown column, and for a value that no row has.
     """
     for name, texts in where.items():
         check_columns(rows, name)
@@ -127,7 +127,7 @@ def chart(
 
 
 def counted(rows: pd.DataFrame, x: str, y: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return the rows that `chart` draws, y as floats: with values in x, y, `by`, at points whose median is known."""
+    """Return the rows with values in columns x, y and `by`, y as floats, at points where the median is known."""
     numbers = pd.to_numeric(rows[y].map(lambda value: None if isinstance(value, list) else value), "coerce")
     rows = rows.assign(**{y: numbers.astype(float)})
     rows = rows[rows["status"].isin(["solved", *CENSORED])] if y in PRICED else rows.assign(censored=False)
@@ -143,7 +143,7 @@ def _label(group: pd.DataFrame, by: Sequence[str]) -> str:
 
 
 def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
-    """Draw the medians of a group of rows with their intervals, as one line; return the line."""
+    """Draw the medians of column y of a group of rows as one line in `style`, with intervals; return the line."""
     cells = {at: ([*cell[y]], [*cell["censored"]]) for at, cell in group.groupby("at")}
     middles = {at: median(*cell) for at, cell in cells.items()}
     (line,) = axes.plot([*cells], [middle.value for middle in middles.values()], linestyle=style)
@@ -176,7 +176,7 @@ def _floors(axes: Axes, lines: Sequence[tuple[Any, pd.DataFrame]]) -> None:
 
 
 def floors(rows: pd.DataFrame) -> "pd.Series[float]":
-    """Return for each row the strongest proved lower bound on the queries of its game, nan if it holds none."""
+    """Return for each row the strongest proved lower bound on queries of its statistical game, nan if it has none."""
     proved = pd.Series(float("nan"), rows.index)
     for name in FLOORS:
         if {name, "strategy"} <= {*rows}:
@@ -186,7 +186,7 @@ def floors(rows: pd.DataFrame) -> "pd.Series[float]":
 
 
 def _sortable(value: Any) -> tuple[float, str]:
-    """Return a sorting key of a value: numbers come first, by size, then all others by their text."""
+    """Return a key that sorts values: numbers come first, by size, then all others by their text."""
     return float(value) if isinstance(value, Real) else float("inf"), printed(value)
 
 
@@ -196,7 +196,7 @@ def is_numeric(column: "pd.Series[Any]") -> bool:
 
 
 def printed(value: Any) -> str:
-    """Return a value as text, as `select` compares it: whole numbers without a point, a missing value as "".
+    """Return a value of a row as text: whole numbers without a point, a missing value as "".
 
     >>> printed(16.0), printed(0.1), printed(None), printed(float("nan")), printed("mlp")
     ('16', '0.1', '', '', 'mlp')

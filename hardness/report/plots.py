@@ -102,7 +102,7 @@ def _spread(heights: Sequence[float], apart: float) -> list[float]:
 
 
 def saved(figure: "Figure", name: str, kind: str = "svg") -> bytes:
-    """Return the bytes of a figure's file, equal on all runs and processors; `name` prefixes identifiers in an SVG."""
+    """Return a figure as svg, pdf or png (`kind`), equal on all runs; `name` prefixes the identifiers in an SVG."""
     import matplotlib as mpl
 
     stream = BytesIO()
