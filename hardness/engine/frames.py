@@ -22,14 +22,15 @@ Place = tuple[str, str]  # of a value: its part, "" for a column of `COLUMNS`, a
 
 
 def frame(rows: Iterable[Row]) -> pd.DataFrame:
-    """Return a data frame with one line per row, whether its trial was run or not.
+    """Return a data frame with one line per row, which is a task and, if its trial was run, how that ended.
 
-    The columns of `COLUMNS` come first. Every other value is in a column of its bare name (`dim`, `learner`,
+    First come the columns identity, family, repetition, status, cost, censored (the cost is a lower bound), tuning (the
+    run only chose a setting) and seconds. Every other value is in a column of its bare name (`dim`, `learner`,
     `samples`); the keys of a nested mapping are joined by a dot (`error.f1`), and a list stays one value. If a name
-    occurs in several parts of a row, the first part in the order `COLUMNS`, params, solver, budget, detail gets the
-    bare name, and the others are prefixed in every row: beside a parameter `heads` the solver's is `solver.heads`.
-    Provenance is always prefixed. Integers beside missing values stay integers (`Int64`). `attrs["parts"]` maps each
-    column to its part, "" for `COLUMNS`.
+    occurs in several parts of a row, the first of params, solver, budget and detail gets the bare name, and the others
+    are prefixed in every row: beside a parameter `heads` the solver's is `solver.heads`. Provenance is always prefixed.
+    Integers beside missing values stay integers (`Int64`). `attrs["parts"]` maps each column to its part, "" for those
+    that come first.
     """
     lines = [
         {**_places(row), ("", "censored"): row.censored, ("", "tuning"): row.task.tuning} for row in rows
@@ -48,7 +49,7 @@ def frame(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def _places(row: Row) -> dict[Place, Any]:
-    """Return every value of a row, keyed by (part, name); the part is "" for columns of `COLUMNS`."""
+    """Return every value of a row by (part, name), such as ("params", "dim"); status, cost and the like have ""."""
     task, end = row.task, row.outcome
     bare = {
         "identity": task.identity,
@@ -81,11 +82,11 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def rows(folder: str | Path, *, tuning: bool = False) -> pd.DataFrame:
-    """Return the rows of a study or sweep as a data frame, as `frame` describes it.
+    """Return the rows of a study or sweep, one for each trial, as a data frame whose columns `frame` describes.
 
     `folder` is what `study run --out` or `sweep --out` named, the rows.db in it, or a folder that holds a rows.csv
-    instead, as committed pages do. `tuning` adds the runs that only chose settings and are no results. Runs that ended
-    as refused, wrong or error have no cost of solving. Raises `InputError` where there are no rows.
+    instead, as committed pages do. `tuning` adds the runs that only chose settings and are no results. The cost of a
+    run that ended as refused, wrong or error is no cost of solving. Raises `InputError` where there are no rows.
     """
     return frame(row for row in read(Path(folder)).rows if tuning or not row.task.tuning)
 
@@ -108,7 +109,7 @@ def data_frame(lines: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
     """Write rows to a .csv file, one column per value and part (`params.dim`); return the number of rows written.
 
-    Without `timing` (times, provenance) equal seeds give equal bytes. Raises `InputError` for another suffix.
+    Without `timing` (times, provenance) equal seeds give equal bytes. Raises `InputError` if `out` is no .csv file.
     """
     if out.suffix != ".csv":
         raise InputError(f"cannot export to {out.name}: name a .csv file")

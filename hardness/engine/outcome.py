@@ -24,9 +24,10 @@ GONE = ("ProcessExpired", "KilledWorker")
 
 @dataclass(frozen=True)
 class Outcome:
-    """Hold how a trial ended. `cost` counts the queries or samples spent, solved or not; None means unknown.
+    """Hold how a trial ended: `status` is solved, wrong, budget, stuck, timeout, error, killed or refused.
 
-    Raises `InputError` for an unknown status, numbers that are not finite, and a `detail` that is not JSON.
+    `cost` counts the queries or examples spent, solved or not; None means unknown. `detail` holds further values by
+    name. Raises `InputError` for an unknown status, numbers that are not finite, and a `detail` that is not JSON.
     """
 
     status: str
@@ -45,7 +46,7 @@ Trial = Callable[[Task, int, float], Outcome]
 
 @dataclass(frozen=True)
 class Row:
-    """A planned task, and how its trial ended if it was run (else `outcome` is None)."""
+    """Hold a planned task and, if its trial was run, how that ended and by what code (else both are None)."""
 
     task: Task
     outcome: Outcome | None = None
@@ -53,7 +54,7 @@ class Row:
 
     @property
     def censored(self) -> bool:
-        """Return whether the cost of solving is only known to be larger than the cost stated."""
+        """Return whether a budget or time limit ended the trial, so that solving is only known to cost more."""
         return self.outcome is not None and self.outcome.status in CENSORED
 
 
@@ -71,13 +72,13 @@ class Table:
     commits: Sequence[str] = ()
 
     def counts(self) -> dict[str, int]:
-        """Return the number of trials by status, in the order of `STATUSES`; a status without a trial is absent."""
+        """Return the number of trials by status, in a fixed order; a status in which no trial ended is absent."""
         counted = Counter(row.outcome.status for row in self.rows if row.outcome)
         return {status: counted[status] for status in STATUSES if counted[status]}
 
     @property
     def ended(self) -> str:
-        """Return in words how many trials ended, by status."""
+        """Return in words how many trials ended, by status, such as "3 of 4 trials ended (2 solved, 1 wrong)"."""
         counts = self.counts()
         by_status = ", ".join(f"{count} {status}" for status, count in counts.items()) or "none"
         return f"{sum(counts.values())} of {len(self.rows)} trials ended ({by_status})"
@@ -101,7 +102,7 @@ def outcome_of(error: BaseException, guard: float) -> Outcome:
 
 
 def run_trial(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
-    """Run one trial and return its outcome; whatever it raises becomes an outcome, and missing seconds are measured."""
+    """Run a trial with a root seed and a time limit `guard` in seconds; whatever it raises becomes an outcome."""
     begin = time.perf_counter()
     try:
         outcome = trial(task, root, guard)

@@ -42,10 +42,10 @@ def importable_name(thing: Any) -> str:
 
 
 def pickle_by_value(kind: str, name: str) -> None:
-    """Send the object behind ``module:Name`` to other machines as a pickle, unless its module is an installed one.
+    """Let the object called `name` (``module:Name``) travel to workers as a pickle, unless its module is installed.
 
     The pickle contains the other modules of the same folder that it imports. `kind` is learner, attack, strategy,
-    oracle or family. Built-in objects and those already provided are left alone.
+    oracle or family. Built-in objects, and those that travel as pickles already, are left alone.
     """
     if registry.is_builtin(kind, name) or name in registry.pickled():
         return

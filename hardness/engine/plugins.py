@@ -21,11 +21,11 @@ def chosen(
     only: Sequence[str] = (),
     tier: str | None = None,
 ) -> list[Task]:
-    """Return the tasks of a study's grid and of the solvers `added` to it, restricted to what is asked for.
+    """Return the tasks of a study's grid, and of the solvers `added` to it, that pass all the filters given.
 
-    `added` lists names by kind (learner, attack, strategy): each replaces the solver of its kind in copies of the
-    grid's trials. `kept` restricts families, `only` solvers, `tier` the tier of named instances; an empty one does not
-    restrict. Raises `InputError` for a name that none of the tasks has, and for a kind that no trial of the grid has.
+    The grid is smaller if `quick`. `added` lists names by kind (learner, attack, strategy): each replaces the solver of
+    its kind in copies of the grid's trials. Filters are families in `kept`, solvers in `only`, and the `tier` of named
+    instances; an empty one lets all pass. Raises `InputError` for a name that no task has and a kind that no trial has.
     """
     grid = study.tasks(quick)
     tasks = [*grid]
@@ -45,7 +45,7 @@ def chosen(
 def _with(
     tasks: list[Task], kind: str, names: Sequence[str], of: Callable[[Task], set[str | None]]
 ) -> list[Task]:
-    """Return the tasks with one of `names` in `of(task)`, or all for no names. `InputError` if no task has a name."""
+    """Return tasks with any of `names` in `of(task)`, all without names; an unknown name raises, called a `kind`."""
     known = set().union(*map(of, tasks)) - {None}
     if strange := [name for name in names if name not in known]:
         raise unknown(kind, strange[0], map(str, known))
@@ -53,7 +53,7 @@ def _with(
 
 
 def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
-    """Return the trials that the solver `name` adds. Raises `InputError` if the grid has no solver of its kind."""
+    """Return the trials that solver `name` of a `kind` (learner, …) adds; `InputError` if the grid has no such kind."""
     here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
     if any(task.solver[kind] == name for task in here):
         return []

@@ -22,8 +22,8 @@ def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> 
     """Show the progress of a job; yield a function `tell(line, done=0)` to call at each step.
 
     `done` is how many more of `total` are finished. A terminal shows a bar, the remaining time and the last line;
-    without `total`, a line that says "n of m" moves the bar. Elsewhere every line is printed, or, if there is a
-    `total`, one line in `EVERY` seconds. If the job raises within its first `PATIENCE` seconds, no line is printed.
+    without `total`, a line that says "n of m" moves the bar. Another `stream` (stderr unless given) gets every line, or
+    one in ten seconds if there is a `total`, but none if the job raises within its first three seconds.
 
     >>> with steps("direct", stream=sys.stdout) as tell:
     ...     tell("fitting 1000 examples")
@@ -65,7 +65,7 @@ def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> 
 def trials(count: int, part: str = "", stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
     """Show the progress of `count` trials; yield a function to call with the status of each trial that ended.
 
-    `part` is put before each line, for runs of several parts.
+    `part` is put before each line, for runs of several parts. `stream` is stderr by default.
 
     >>> with trials(2, stream=sys.stdout) as advance:
     ...     advance("solved")

@@ -32,7 +32,7 @@ ABOUT, SETTINGS = ("study", "seed", "quick"), {"ray", "dim", "examples", "work"}
 
 
 def dump(rows: Iterable[Row], out: Path, timing: bool = False) -> int:
-    """Write rows to a CSV file that `load` reads; return their number. `timing` adds seconds and provenance."""
+    """Write rows to a CSV file that `load` reads, with seconds and provenance if `timing`; return their number."""
     lines = [_cells(row, timing) for row in rows]
     _write(out, [COLUMNS + TIMES * timing, *lines])
     return len(lines)
@@ -133,9 +133,9 @@ def dump_timings(rows: Iterable[Row], out: Path) -> None:
 
 
 def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
-    """Write the union of the rows of one study and seed to `out`, a store or a .csv file; return counts by status.
+    """Write the rows of several files of one study and seed, joined, to `out`; return the number of trials by status.
 
-    Each path may be whatever `read` takes. Raises `InputError` as `union` does.
+    `out` is a .csv file, or a store under another name. Each path may be whatever `read` takes, errors are `union`'s.
     """
     table = union(paths)
     if out.suffix == ".csv":
@@ -174,7 +174,7 @@ def union(paths: Iterable[Path]) -> Table:
 
 
 def _better(kept: Row | None, row: Row, path: Path) -> Row:
-    """Return which of two rows of one task to keep. Raises `InputError` if both ended by themselves and differ."""
+    """Return which of two rows of a task to keep. Raises `InputError` that names `path` if both ended, and differ."""
     if kept is None or kept.outcome is None:
         return row
     if row.outcome is None:

@@ -81,7 +81,7 @@ def run(
 
 
 def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ran]:
-    """Run tasks one after the other in this process, which is easy to debug; a trial that kills it ends the run."""
+    """Run tasks in this process and yield (task, outcome, provenance); a trial that kills it ends the whole run."""
     for task in tasks:
         with alarm(guard + GRACE_SECONDS):
             outcome = run_trial(trial, task, root, guard)
@@ -89,7 +89,7 @@ def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> I
 
 
 def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Ran]:
-    """Run tasks in worker processes; a worker that dies or hangs ends its own trial only."""
+    """Run tasks in processes and yield (task, outcome, provenance); one that dies or hangs ends its own trial only."""
     from pebble import ProcessPool
 
     # A fork would inherit locks of threads and the state of libraries; a spawned process begins as on a cluster.
@@ -119,14 +119,14 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
 
 
 def _ended(task: Task, future: Any, root: int, guard: float) -> Ran:
-    """Return the task, outcome and provenance of a finished future, also if the trial killed its process."""
+    """Return task, outcome and provenance of a finished future of a worker, also if the trial killed its process."""
     if (failure := future.exception()) is None:
         return (task, *future.result())
     return task, outcome_of(failure, guard), provenance(root)
 
 
 def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ran]:
-    """Run tasks on threads of Dask workers; there `guard` stops only learners that run in a process of their own."""
+    """Run tasks on threads of Dask workers; `guard` (seconds) ends only learners that run in their own process."""
     try:
         import distributed
     except ImportError as error:
@@ -152,7 +152,7 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
 def _job(
     trial: Trial, root: int, guard: float, pickles: Mapping[str, str], text: str
 ) -> tuple[Outcome, Mapping[str, Any]]:
-    """Run, in a worker, the task written in `text`; `pickles` are the objects that the worker cannot import."""
+    """Run, in a worker, the task that `text` states as JSON; `pickles` holds by name the objects it cannot import."""
     registry.provide(pickles)
     return run_trial(trial, Task.parse(text), root, guard), provenance(root)
 

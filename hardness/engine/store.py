@@ -64,7 +64,7 @@ class Store:
             raise
 
     def _make(self, about: Mapping[str, Any]) -> None:
-        """Write an empty store under a temporary name and link it to its path, unless another process was first."""
+        """Write an empty store with `about` (study, seed) to a temporary file; link it to its path if that is free."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
         try:
@@ -81,7 +81,7 @@ class Store:
             temporary.unlink(missing_ok=True)
 
     def _check(self) -> tuple[dict[str, Any], list[str]]:
-        """Return what the rows are about and the commands that made them. Raises `InputError` for a bad file."""
+        """Return what the rows are about (study, seed) and the commands that made them; refuse a damaged file."""
         try:
             self._db.execute("PRAGMA trusted_schema = OFF")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -141,7 +141,7 @@ class Store:
             self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", note)
 
     def plan(self, tasks: Iterable[Task]) -> None:
-        """Add tasks to the plan, unless they are in it. Raises `InputError` for texts too long or not printable."""
+        """Add tasks to those that are to be run, each once. Raises `InputError` for texts too long or not printable."""
         tasks = list(tasks)
         if odd := next((task.text for task in tasks if not is_sanitized(json.loads(task.text))), None):
             raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(odd)}")
@@ -166,7 +166,7 @@ class Store:
         return {identity.hex() for (identity,) in self._db.execute("SELECT identity FROM trials")}
 
     def table(self) -> Table:
-        """Return all rows, with what they are about."""
+        """Return all rows as a table that also holds what they are about (study, seed) and what commands made them."""
         return Table(self.about, self.commands, list(self.rows()))
 
     def rows(self) -> Iterator[Row]:
@@ -186,8 +186,8 @@ def checked(
 ) -> Row:
     """Return the row made of cells read from a file that may come from anybody; `status` None: the task was not run.
 
-    `text` is the task as JSON and `identity` the SHA-256 of it; `made` is the provenance. Raises `InputError` if these
-    two do not match, and for any cell that `Store` would not have written.
+    `text` is the task as JSON and `identity` the SHA-256 of it; `detail` is JSON too, and `made` the provenance. Raises
+    `InputError` if text and identity do not match, and for any cell that `Store` would not have written.
     """
     stated = schemas.parse(text, "a task")
     schemas.check("task", stated, "a task")

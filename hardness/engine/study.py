@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 class Study:
     """Define a study: a question, a grid of trials, and the article about its rows.
 
-    `tasks(quick)` lists the grid, `trial(task, root, guard)` runs one task under a root seed, `seconds(task)` predicts
-    its duration, and `guard` is its time limit in seconds. `within(task, examples, work)` returns the task with other
-    budgets (None: unchanged). `user_learner_tasks(quick, learner)` lists what a user's learner ``package.module:Class``
-    adds. `plan(file)` lists the trials of a plan that was fixed in advance.
+    `tasks(quick)` lists the grid, a small one if `quick`. `trial(task, root, guard)` runs one task under a root seed,
+    `seconds(task)` predicts its duration, and `guard` is its time limit in seconds. `within(task, examples, work)`
+    returns the task with other budgets (None: unchanged). `user_learner_tasks(quick, learner)` lists what a user's
+    learner ``package.module:Class`` adds. `plan(file)` lists the trials of a plan that was fixed in advance.
 
     `page` is the article, a Markdown file written by hand about a committed table of rows; without it a study has only
     the dashboard. `numbers(rows)`, `tables(rows)` and `figures(rows)` return by name what the article shows: numbers

@@ -37,7 +37,7 @@ class Task:
 
     @cached_property
     def identity(self) -> str:
-        """Return the SHA-256 of `text`, in hex."""
+        """Return the SHA-256, in hex, of the task written as canonical JSON (`text`)."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
@@ -47,7 +47,7 @@ class Task:
 
     @staticmethod
     def parse(text: str) -> "Task":
-        """Return the task whose `text` this is. Raises `InputError` for the text of another schema."""
+        """Return the task that `Task.text` wrote as `text`. Raises `InputError` for another version of its schema."""
         stated = json.loads(text)
         if stated.pop("schema", None) != SCHEMA:
             raise InputError(

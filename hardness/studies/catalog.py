@@ -28,7 +28,7 @@ UNLISTED: "dict[str, Study | str]" = {
 
 
 def _offered() -> "dict[str, Study | str]":
-    """Return all studies by name, unloaded ones as ``module:STUDY``; another package cannot replace a built-in one."""
+    """Return all studies by name, those not imported as ``module:STUDY``; no other package replaces a built-in one."""
     builtin = registry.names("studies", builtin=True)
     offered: dict[bool, dict[str, Study | str]] = {False: {}, True: {**STUDIES}}
     for name, studies in registry.loaded("studies"):
@@ -38,7 +38,7 @@ def _offered() -> "dict[str, Study | str]":
 
 
 def known() -> "dict[str, Study]":
-    """Return all studies by name, each loaded."""
+    """Return all studies by name, each imported."""
     return {name: get(name) for name in _offered()}
 
 
@@ -57,10 +57,10 @@ def get(name: str) -> "Study":
 
 
 def report(rows: Path, pdf: bool = False) -> tuple[str, Path]:
-    """Write the article or the dashboard of the rows at `rows` beside them; return its title and the file.
+    """Write the article or the dashboard of the rows at `rows` beside them; return its title and its file.
 
-    A rows.csv in a folder without a store is a committed table and gets the article, if its study has one; `pdf` writes
-    its figures as PDF too. All other rows get the dashboard. Raises `InputError` for rows that do not fit their study.
+    A rows.csv without a rows.db beside it is a committed table and gets its study's article, if any; `pdf` writes the
+    figures as PDF too. All other rows get the dashboard. Raises `InputError` for rows that do not fit their study.
     """
     from hardness.engine.rows import file_of, read
     from hardness.report import article, dashboard

@@ -83,8 +83,8 @@ def online(task: Task, root: int, guard: float) -> Outcome:
 def solving_cost(task: Task, root: int, guard: float) -> Outcome:
     """Return the outcome of a trial; its cost is a game's queries, or the fewest examples tried that sufficed.
 
-    A game's detail holds its proved lower bounds, where known (`GameResult`). Solvers are judged by the default
-    criterion of `learn`, and in the same repetition all meet the same instance and examples.
+    A game's detail holds its proved lower bounds, where known (`GameResult`). Other solvers have to explain 90 % of the
+    variance of labels, and in the same repetition all meet the same instance and examples.
     """
     if "strategy" in task.solver:
         game = played(task, root)
@@ -109,7 +109,7 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
 
 
 def _gave_up(ending: Ending, streamed: bool, guard: float) -> Outcome:
-    """Return the outcome of a solver that raised an error; for one fitted anew at each size most count as `budget`."""
+    """Return the outcome of a solver that raised; if fitted anew (not `streamed`), most errors count as `budget`."""
     assert ending.error is not None
     outcome = outcome_of(ending.error, guard)
     if outcome.status == "timeout" or streamed:

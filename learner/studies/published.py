@@ -59,7 +59,7 @@ SETTINGS = (
 
 
 def settings() -> Iterator[dict[str, Any]]:
-    """Yield the rows of `hardness validate`: each published setting with our runs of it, once they are done."""
+    """Yield the rows of `hardness validate`: each published setting with our runs of it, when these are done."""
     for line in SETTINGS:
         ours = tuple(epochs(line, run) for run in range(RUNS))
         size = f"{line.table}: n = {line.n}, k = {line.k}, width {line.width}, {line.rows:,} rows"
@@ -70,7 +70,7 @@ def settings() -> Iterator[dict[str, Any]]:
 
 
 def within(published: tuple[int | None, ...], ours: tuple[int | None, ...]) -> bool:
-    """Return whether the ranges of the runs that solved overlap; also true if none solved in either table."""
+    """Return whether the ranges of epochs of the runs that solved overlap; also true if none solved in either table."""
     first, second = ([run for run in runs if run is not None] for runs in (published, ours))
     if not (first and second):
         return not first and not second
@@ -90,7 +90,7 @@ def open_rows(n: int, k: int, count: int, run: int) -> tuple[Floats, Floats]:
 
 
 def epochs(setting: Setting, run: int) -> int | None:
-    """Return the epochs until the target share of test rows is right, None beyond the limit; `run` numbers the seed."""
+    """Return the epochs until the target share of test rows is right; None beyond the limit. `run` numbers the seed."""
     v, y = open_rows(setting.n, setting.k, setting.rows + TEST_ROWS, run)
     test, parity = v[setting.rows :], y[setting.rows :]
     v, y = v[: setting.rows], y[: setting.rows]

@@ -30,7 +30,7 @@ BRACKETING = ("sign-batch", "flat")
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return exact searches for V (the queries that identify a set, theory 2.7) of small classes, and games on all."""
+    """Return searches for the least queries that surely identify a set, on small classes of sets, and games on all."""
     games = []
     small, large = (SMALL[:2], (QUICK,)) if quick else (SMALL, LARGE)
     for (n, s), tau in product((*small, *large), TOLERANCES[:: 2 if quick else 1]):
@@ -45,14 +45,14 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def game(task: Task, root: int, guard: float) -> Outcome:
-    """Play the task's strategy against the oracle `window`; deterministic in the task and the root seed."""
+    """Play the task's strategy against its oracle, by default the adversary `window`; task and root seed decide all."""
     result = played(task, root)
     sizes = {"concepts": result.concepts, "remaining": result.remaining, "exhaustive": result.concepts - 1}
     return Outcome(result.status, result.queries, {"bound": result.bound, **sizes})
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Return the outcome of a search for V of a small class, whose cost is the lower bound found, or of a game."""
+    """Play a game, or search for the least queries that suffice on a small class; the cost is then a lower bound."""
     if task.solver["kind"] != "value":
         return game(task, root, guard)
     from hardness.exact.small_games import value
@@ -77,10 +77,11 @@ CELL = ["n", "s", "tau"]
 
 
 def brackets(rows: "DataFrame") -> "DataFrame":
-    """Return one line per class and tolerance: n, s, tau, N, floor, lower, upper, G, and queries by strategy.
+    """Return one line per class (s of n bits, N sets) and tolerance tau: bounds on queries, and those of each strategy.
 
-    V and G count queries against the hardest oracle and the greedy window (theory 2.7). `floor` bounds both from below,
-    `lower` and `upper` bracket V, and the column `G` bounds G from above. Games that were not won are nan.
+    V and G are the least queries that identify a set for certain against the hardest oracle, and against the one that
+    always keeps most sets (`window`, theory 2.7). `floor` bounds both from below, `lower` and `upper` bracket V, and
+    the column `G` bounds G from above. Games that were not won are nan.
     """
     from hardness.exact.dependent import certain_queries
 
@@ -101,7 +102,7 @@ def brackets(rows: "DataFrame") -> "DataFrame":
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article; ratios to a floor are rounded up."""
+    """Return by name every number that the article prints; ratios to a lower bound are rounded up."""
     lines = brackets(rows)
     known, large = lines[lines.lower == lines.upper], lines[lines.N > SEVERAL]
     small = lines[lines.N <= SEVERAL]
@@ -125,7 +126,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the table of proved bounds and of games on large classes."""
+    """Return the table of proved bounds on queries and of games, on large classes of hidden sets."""
     lines = brackets(rows)
     shown = lines[(lines.N > SEVERAL) & lines.tau.isin(SHOWN)]
     shown = shown.sort_values(["N", "tau"], ascending=[True, False])
@@ -135,7 +136,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figure of bounds on V and of games on large classes, divided by the lower bound."""
+    """Return the figure of queries in games, and their proved bounds, over the lower bound, on large classes."""
     lines = brackets(rows)
     figure, axes = plots.panels(1, len(LARGE), height=3.0, sharey=True)
     for axis, (n, s) in zip(axes, LARGE, strict=True):

@@ -43,7 +43,7 @@ Cell = tuple[str, int | None, int, int, int]  # attack, examples of a file, q, p
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return trials of both attacks at growing dimensions, from a file and from a stream; all labels are right."""
+    """Return trials of lattice attack and BKW at growing dimensions, on files and streams without wrong labels."""
     wanted = [
         task(*cell, run) for run in range(1 if quick else RUNS) for cell in _sizes(QUICK if quick else GRID)
     ]
@@ -57,7 +57,7 @@ def _sizes(grid: Sizes) -> Iterator[Cell]:
 
 
 def task(attack: str, samples: int | None, q: int, p: int, n: int, run: int) -> Task:
-    """Return one attack on rounding mod q to p levels, on a file of `samples` examples, or on a stream if None."""
+    """Return one attack on rounding mod q to p levels, n coordinates, from `samples` examples or (None) a stream."""
     params = {"dim": n + 1, "modulus": q, "levels": p}
     budget = {} if samples is None else {"samples": samples}
     return Task("rounding", params, {"kind": "cryptanalysis", "attack": attack}, budget, run)
@@ -68,7 +68,7 @@ SPENT = ("selected_away", "trials", "block_size", "log2_nodes", "rank", "reason"
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one attack; `seconds` are CPU time, for a stream with the time of making its rows.
+    """Run one attack; `seconds` of the outcome are CPU time, which for a stream includes making its examples.
 
     An answer other than the secret ends as `wrong`.
     """
@@ -97,7 +97,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 @cache
 def warm() -> None:
-    """Run both attacks once on something small, so that no trial pays for the loading of what is compiled."""
+    """Run lattice attack and BKW once on something small, so that no trial pays for the loading of what is compiled."""
     from hardness.families.rounding import Rounding
     from hardness.instance import Instance
 
@@ -117,9 +117,9 @@ NAMES = {"lattice": "lattice", "bkw": "integer BKW"}
 
 
 def cells(rows: "DataFrame") -> "DataFrame":
-    """Return one line per q, p, n and attack: numbers of runs and of solved runs, and whether all were refused.
+    """Return one line per modulus q, levels p, dimension n and attack: runs, solved runs, and whether all were refused.
 
-    `took` and `predicted` are median seconds, of the solved runs and of all, each at least `JUDGED_SECONDS`.
+    `took` and `predicted` are median seconds, of the solved runs and of all, where each run counts as 2 s at least.
     """
     solved = rows.status == "solved"
     table = rows.assign(
@@ -143,7 +143,7 @@ def cells(rows: "DataFrame") -> "DataFrame":
 
 
 def reach(table: "DataFrame", q: int, p: int, attack: str) -> dict[str, Any]:
-    """Return the largest n that an attack solved at (q, p), the next larger n tried, and how its runs ended."""
+    """Return the largest n that an attack solved at modulus q and p levels, the next n tried, and how that ended."""
     tried = table[(table.q == q) & (table.p == p) & (table.attack == attack)]
     largest = tried[tried.solved > 0].iloc[-1]
     beyond = tried[tried.n > largest.n].iloc[0]
@@ -156,7 +156,7 @@ def reach(table: "DataFrame", q: int, p: int, attack: str) -> dict[str, Any]:
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article."""
+    """Return by name every number that the article prints."""
     table = cells(rows)
     far = {name: [reach(table, q, p, name) for q, p in PANELS] for name in FILES}
     compared = table[(table.took > JUDGED_SECONDS) & (table.predicted > JUDGED_SECONDS)]
@@ -178,7 +178,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return how far both attacks get."""
+    """Return the table of the largest dimension that each attack solved, at each modulus q and number of levels p."""
     import pandas as pd
 
     table, far = cells(rows), []
@@ -191,7 +191,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figure of seconds against n at each (q, p); hollow marks are runs on a file."""
+    """Return the figure of seconds against n at each modulus q and number of levels p; runs on files are hollow."""
     sources = [(cells(rows[rows.samples.isna()]), None), (cells(rows[rows.samples.notna()]), "white")]
     figure, axes = plots.panels(2, 2, height=2.5, sharey=True)
     for axis, (q, p) in zip(axes.flat, PANELS, strict=True):

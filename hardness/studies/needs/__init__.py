@@ -72,12 +72,12 @@ FINEST_TRIED = 20
 
 
 def tolerance(exponent: float) -> float:
-    """Return 2^-exponent rounded to three digits, since theory 2.7 takes a tolerance as the decimal written."""
+    """Return 2^-exponent rounded to three digits, since theory 2.7 takes a tolerance as the decimal that is written."""
     return float(f"{2.0**-exponent:.3g}")
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games, one per class, tolerance and strategy, then phases 1-4 and phase 6b on random layers."""
+    """Return games by class, tolerance and strategy, then runs of phases of the learner `provable` on random layers."""
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
     parts = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _games(d, m, e)]
     cells, layers = ([(2, 1)], 1) if quick else ([*PHASES], LAYERS)
@@ -97,7 +97,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def _games(d: int, m: int, exponent: float) -> list[Task]:
-    """Return games at tolerance 2^-exponent of the strategies that may be cheapest there, if they are short enough."""
+    """Return short games on m hidden of d - 1 bits at tolerance 2^-exponent, of the strategies that may be cheapest."""
     size, tau = comb(d - 1, m), tolerance(exponent)
     if size * tau**2 <= SPREAD[d]:
         names = ["spread"] if d < LARGEST or exponent == int(exponent) else []
@@ -120,7 +120,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Play a game, or find the largest tolerances at which a learner's errors on a random layer reach their aims.
+    """Play a game, or find the largest tolerances at which a learner's errors on a random layer fall to given aims.
 
     The cost is then the queries of one run; the detail lists the exponents e of the tolerances 2^-e that were tried, in
     ascending order, and the error at each.
@@ -147,7 +147,8 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 def error_at(task: Task, root: int, exponent: int) -> tuple[float, int]:
     """Return the learner's relative error at tolerance 2^-exponent, and the number of its queries.
 
-    The error is that of the last affine hull (phases 1 to 4) or of the worst Θᵢ (phase 6b); both have the same layer.
+    The error is that of the affine space found to be near all Θᵢ (phases 1 to 4), or of the worst Θᵢ (phase 6b, which
+    finds each). Tasks of both kinds in the same repetition meet the same layer.
     """
     params, solver = task.params, task.solver
     k, d = int(params["tokens"]), int(params["dim"])
@@ -179,16 +180,17 @@ PRICES: dict[str, tuple[Price, float]] = {
 
 @cache
 def parity_floor(dim: int, size: int, exponent: float) -> int:
-    """Return the queries that a deterministic learner needs to be certain which `size` of dim - 1 bits are hidden."""
+    """Return a lower bound on the queries at tolerance 2^-exponent that surely reveal `size` hidden of dim - 1 bits."""
     sets, tau = comb(dim - 1, size), tolerance(exponent)
     return max(exact_floor(sets, tau), ceil(entropy_floor(sets, tau)))
 
 
 def least_needed(dim: int, size: int, price: Price, power: float) -> float:
-    """Return a lower bound on price(q, τ) over all tolerances τ, for a price that grows with q and 1/τ.
+    """Return a lower bound on price(q, τ) over all tolerances τ, of the q queries that `size` of dim - 1 bits need.
 
-    `power` is such that the price is at least (q/τ²)^power. Between neighbours of `FINE`, q is at least what the
-    smaller tolerance needs, and 1/τ that of the larger; below the last, q/τ² >= 8(N-1) (theory 2.5d).
+    The price grows with q and 1/τ, and `power` is such that it is at least (q/τ²)^power. Between two neighbours of a
+    grid of tolerances, q is at least what the smaller one needs, and 1/τ that of the larger; below the grid, q/τ² >=
+    8(N-1) for N sets (theory 2.5d).
     """
     steps = pairwise((2.0, *FINE))
     between = [price(parity_floor(dim, size, finer), tolerance(coarser)) for coarser, finer in steps]
@@ -197,7 +199,7 @@ def least_needed(dim: int, size: int, price: Price, power: float) -> float:
 
 
 def cheapest(rows: "DataFrame") -> "DataFrame":
-    """Return one line per d, number s of bits and exponent e: the cheapest game won at 2^-e, and the lower bound."""
+    """Return by d, number s of bits and e the cheapest game won at tolerance 2^-e, and a lower bound on queries."""
     exponents = {tolerance(e): e for e in EXPONENTS}
     games = rows[(rows.kind == "frontier") & (rows.status == "solved") & (rows.cost > 0)]
     lines = games.assign(d=games.dim, s=games.heads, e=games.tolerance.map(exponents), queries=games.cost)
@@ -208,7 +210,10 @@ def cheapest(rows: "DataFrame") -> "DataFrame":
 
 
 def least_prices(games: "DataFrame") -> "DataFrame":
-    """Return one line per s at d = 24: of each price in `PRICES`, the proved minimum and the least paid in a game."""
+    """Return one line per s at d = 24 with two prices of learning: the proved minimum, and the least in `games`.
+
+    q queries at tolerance τ cost q/τ² examples if each has its own, and max(q, 1/τ²) if all share them.
+    """
     import pandas as pd
 
     lines = []
@@ -222,12 +227,12 @@ def least_prices(games: "DataFrame") -> "DataFrame":
 
 
 def bought(size: int, tau: float) -> str:
-    """Return as text the queries needed to be certain of `size` bits at d = 256, rounded down (theory 2.5)."""
+    """Return as text the queries at tolerance tau to be sure of `size` bits at d = 256, rounded down (theory 2.5)."""
     return at_least_power(max(0.0, log2(8 * tau**2) + log2(comb(BUDGET_DIM - 1, size) - 1)))
 
 
 def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
-    """Return log2 1/τ of the largest tolerance tried at which the error was at most `aim`; infinite if there is none.
+    """Return the least of `tried` (values log2 1/τ) whose error (None: infinite) is at most `aim`; infinite if none is.
 
     >>> largest([9, 10, 11], [None, 0.2, 0.05], 0.3)
     10
@@ -237,13 +242,13 @@ def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
 
 
 def needed(rows: "DataFrame", kind: str, aim: float) -> dict[int, list[float]]:
-    """Return `largest` of every layer with two tokens, by number m of heads; `kind` is "phases" or "every head"."""
+    """Return by number of heads log2 1/τ where each two-token layer met `aim`; `kind`: "phases" or "every head"."""
     cells = rows[(rows.kind == kind) & (rows.tokens == 2)].groupby("heads")
     return {int(m): [largest(row.tried, row.errors, aim) for row in cell.itertuples()] for m, cell in cells}
 
 
 def slope(layers: dict[int, list[float]]) -> list[float]:
-    """Return how much log2 1/τ grows per head, by least squares over all layers: value and 95 % interval."""
+    """Return [slope, low, high] of log2 1/τ per head by least squares, with 95 % interval; `layers` is by heads."""
     from scipy.special import stdtrit
     from scipy.stats import linregress
 
@@ -254,7 +259,7 @@ def slope(layers: dict[int, list[float]]) -> list[float]:
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article; lower bounds are rounded down, what is reached is rounded up."""
+    """Return by name every number of the article; lower bounds are rounded down, what is reached is rounded up."""
     games = cheapest(rows)
     last = least_prices(games).iloc[-1]
     least, reached = last["q/τ² at least"], last["q/τ² reached"]
@@ -286,7 +291,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the table of the least prices at d = 24, proved and reached."""
+    """Return the table of the least prices of learning at d = 24, in examples, as proved and as reached in games."""
     prices = least_prices(cheapest(rows))
     for name in PRICES:
         prices[f"{name} at least"] = [at_least(value, 1) for value in prices[f"{name} at least"]]

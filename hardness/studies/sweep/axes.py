@@ -61,7 +61,7 @@ def cells(
 
 
 def size(table: Mapping[str, Any], zipped: Sequence[str] = ()) -> int:
-    """Return the number of cells of the table, without making them."""
+    """Return the number of cells of a grid without making them; the lists named in `zipped` go in step."""
     lengths = {name: len(value) for name, value in table.items() if isinstance(value, list)}
     in_step = max((lengths.pop(name, 1) for name in zipped), default=1)
     return in_step * prod(lengths.values())
@@ -79,7 +79,7 @@ def _parsed(value: Any) -> ast.expr | None:
 
 
 def _value(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
-    """Return the integer value of an expression in a cell; `name` is its parameter. Raises `InputError` if none."""
+    """Return an expression's integer value in a cell (values by name); `InputError`, naming `name`, if it has none."""
     match tree:
         case ast.Constant(value=int(number)):
             return number
@@ -98,7 +98,7 @@ def _value(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
 
 
 def _order(formulas: Mapping[str, ast.expr], table: Mapping[str, Any]) -> list[str]:
-    """Return the names of the expressions in an order of evaluation. Raises `InputError` if there is none."""
+    """Return the names of `formulas` in an order of evaluation; `InputError` for a circle or a name not in `table`."""
     used = {
         name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         for name, tree in formulas.items()

@@ -97,7 +97,7 @@ class Grid:
         return "-".join(str(name).rpartition(":")[2] for name in names)
 
     def tasks(self) -> list[Task]:
-        """Return one task per cell and run."""
+        """Return one task for each solver, cell of the family's parameters, and run."""
         family = families.get(self.family)
         types = types_of(family)
         words = [name for name, hint in types.items() if not {int, float} & {hint, *get_args(hint)}]
@@ -132,7 +132,7 @@ class Grid:
         ]
 
     def menu(self, learner: str) -> list[dict[str, Any]]:
-        """Return the settings of a learner to try in every cell: at most `settings` random combinations of its menu."""
+        """Return the settings of a learner to try in every cell, at most `settings` random combinations of its menu."""
         menu = self.tune.get(learner) or self.tune.get("menu") or {}
         count = prod(len(values) for values in menu.values()) if menu else 0
         if not 1 <= count <= MOST_TRIALS:
@@ -163,7 +163,7 @@ class Grid:
             yield replace(cell, solver={**cell.solver, "params": params})
 
     def tuned(self, ended: Mapping[str, Outcome]) -> list[Task]:
-        """Return one task per cell and run, with the setting whose tuning runs have the least `price`.
+        """Return one task per cell and run, with the setting whose tuning runs paid least for a solution (`price`).
 
         `ended` has the outcomes of the runs of `tuning`, by identity. A cell that no setting solves has the first one.
         """
@@ -202,7 +202,7 @@ def read(path: Path, changes: Iterable[str] = ()) -> Grid:
 
 
 def _change(entries: dict[str, Any], change: str) -> None:
-    """Put TABLE.NAME=VALUE into a grid: a value of TOML, or a word; commas outside of brackets make a list."""
+    """Put `change`, TABLE.NAME=VALUE, into a grid: a TOML value or a word; commas outside of brackets make a list."""
     place, _, text = change.partition("=")
     *tables, name = place.split(".")
     if not (name and text) or (tables and tables[0] not in TABLES):

@@ -43,7 +43,7 @@ HOLD = 2.0  # a head holds S if its weights in S are this many times as large as
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the trials of `make study`: 64 heads on hidden sets and controls along d = 4m; fewer m if `quick`."""
+    """Return the trials of `make study`: 64 heads at d = 4m, on hidden sets and controls; fewer m if `quick`."""
     cells = [Cell(arm, m, 4 * m, 64) for m in range(2, 6 if quick else 8) for arm in (HARD, *CONTROLS)]
     caps = {cell: int(40 * plan.law(cell)) + 100_000 for cell in cells if cell.exists}
     return [task for cell in caps for task in plan.trials(cell, "ray", {}, caps[cell], range(5))]
@@ -65,7 +65,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one trial; for a task of the plan the root seed is the plan's digest."""
+    """Run one trial; for a task of the plan that was fixed in advance, the plan's SHA-256 replaces the root seed."""
     if "plan" in task.solver:
         root = int(str(task.solver["plan"]), 16)
     kind = task.solver["kind"]
@@ -78,7 +78,7 @@ def learned(task: Task, root: int) -> Outcome:
     """Return how many examples are read until the squared error on fresh informative rows is .1 of their variance.
 
     In the same repetition all widths and settings meet the same instance and examples. `seen` is how many were read
-    when a head first held the hidden set; the learner is not told. "coins" are labels with random signs.
+    when a head first `held` the hidden set; the learner is not told. Labels called "coins" get random signs.
 
     >>> solver = {"kind": "diagonal", "learner": "diagonal", "params": {"heads": 16}}
     >>> outcome = learned(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 20_000}, 0), root=0)
@@ -115,8 +115,8 @@ def learned(task: Task, root: int) -> Outcome:
 def held(weights: NDArray[np.floating], support: NDArray[np.integer]) -> bool:
     """Return whether a head holds the set S = `support`: every weight in S is at least twice as large as all others.
 
-    `weights` (d + 1, M) are those of `learner.diagonal_network`. By chance one head in N has its largest weights in S,
-    and far fewer heads have them twice as large as the others.
+    `weights` (d + 1, M) are those of `learner.diagonal_network`. By chance one head in N, the number of sets, has its
+    largest weights in S, and far fewer heads have them twice as large as the others.
 
     >>> weights = np.array([[9.0, 9.0], [4.0, 2.0], [-5.0, 3.0], [1.0, 1.6], [1.0, 1.0]])
     >>> held(weights, np.array([1, 2])), held(weights[:, 1:], np.array([1, 2]))
@@ -136,7 +136,7 @@ def without_flips(instance: Instance) -> Instance:
 
 
 def with_coins(part: InformativeExamples, seed: int, start: int) -> InformativeExamples:
-    """Return the examples from number `start` on with each label multiplied by an independent random sign."""
+    """Return the examples, the first being number `start`, with each label multiplied by an independent random sign."""
     words = TokenStream(seed, 1, 1).packed(start, len(part))[part.X.positions, 0, 0]
     return replace(part, Y=part.Y * (1 - 2 * words.astype(np.float64)))
 
@@ -144,8 +144,7 @@ def with_coins(part: InformativeExamples, seed: int, start: int) -> InformativeE
 def attacked(task: Task, root: int) -> Outcome:
     """Return how many examples a search of all sets needs to name the hidden one, and the seconds of that search.
 
-    Numbers of examples grow by a twentieth. An answer counts only if it reproduces examples that had no part in finding
-    it.
+    Numbers of examples grow by a twentieth. An answer counts only if it reproduces examples not used in finding it.
     """
     from hardness.evaluation.attacking import attack
 
@@ -158,7 +157,7 @@ def attacked(task: Task, root: int) -> Outcome:
 
 
 def drawn(task: Task, root: int) -> Outcome:
-    """Return the `lottery.prediction` for the learner's defaults and its error, at batches of 16 and of 64."""
+    """Return in the detail, for batches of 16 and 64, how soon heads should find the set (`lottery.prediction`)."""
     n, m, detail = int(task.params["dim"]) - 1, int(task.params["heads"]), {}
     usual = registry.get("learner", "diagonal")()
     for batch in (16, 64):
@@ -176,10 +175,10 @@ LEAST = 9  # runs of a median
 
 
 def medians(rows: "DataFrame") -> "DataFrame":
-    """Return one line per arm (hidden set or control), series, m, d and width: median examples, and if it is a bound.
+    """Return median examples, a line per arm (hidden set or control), series (default, tuned, …), m, d and width.
 
-    `clock` sums over all runs the examples read until a head first held the hidden set, or until the end; `tickets`
-    counts the runs with such a head. Cells with fewer than nine ended runs are left out.
+    If `bound`, the median is only a lower bound. `clock` sums over all runs the examples read until a head first held
+    the hidden set, or until the end; `tickets` counts runs with such a head. Below nine ended runs there is no line.
     """
     import pandas as pd
 
@@ -197,25 +196,25 @@ def medians(rows: "DataFrame") -> "DataFrame":
 
 
 def cheaper(cells: "DataFrame") -> "DataFrame":
-    """Return the line of the cheaper setting, default or tuned, of every cell; a known median counts before a bound."""
+    """Return for each arm, m, d and width the line of the cheaper setting, default or tuned; known medians go first."""
     order = cells.query("series in ['default', 'tuned']").sort_values(["bound", "median"])
     return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
 
 
 def on_line(cells: "DataFrame", arm: str, width: int, line: str) -> "DataFrame":
-    """Return the cells of an arm and width on a line of `LINES` (d = c m, or one d), in ascending order of m."""
+    """Return the cells of an arm and width on a `line` ("4m": d = 4m, "24": d = 24), in ascending order of m."""
     return cells[(cells.arm == arm) & (cells.width == width)].query(LINES[line]).sort_values("m")
 
 
 def slope(cells: "DataFrame", x: str) -> dict[str, float]:
-    """Return the slope of the logarithm of median examples against column x, with its 95 % interval."""
+    """Return the slope of the log of the median examples of `cells` against column x, with its 95 % interval."""
     X = np.column_stack([np.ones(len(cells)), cells[x].astype(float)])
     line = regress(X, np.log(cells["median"].to_numpy(float)), cells.bound.to_numpy(bool))
     return dict(zip(("value", "low", "high"), (float(line.beta[1]), *line.limits(1)), strict=True))
 
 
 def factor(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, float] | None:
-    """Return the growth factor of examples per head on a line, m >= 3; None if fewer than three medians are known."""
+    """Return the factor of examples per head, m >= 3, on a `line` ("4m", "24"); None below three known medians."""
     chosen = on_line(cells, arm, width, line).query("m >= 3")
     if (~chosen.bound).sum() < 3:
         return None
@@ -223,19 +222,19 @@ def factor(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, flo
 
 
 def steepness(cells: "DataFrame", *arms: str) -> list[float]:
-    """Return the factors by which examples grow per head, for all arms, rays and widths where they are known."""
+    """Return the known factors by which examples grow per head, for `arms` along d = 3m, 4m and 8m at every width."""
     fitted = (factor(cells, arm, width, line) for arm in arms for line in RAYS for width in WIDTHS)
     return [factor["value"] for factor in fitted if factor]
 
 
 def exponents(cells: "DataFrame") -> dict[int, dict[str, float]]:
-    """Return by width the k of N^k fitted to the examples of hidden sets with N >= 1000, with its interval."""
+    """Return by width the k, with interval, of N^k fitted to the examples of hidden sets of which N >= 1000 exist."""
     hard = cells.query("arm == @HARD and N >= 1000")
     return {width: slope(hard[hard.width == width], "log_N") for width in WIDTHS}
 
 
 def with_lottery(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
-    """Return the cells with a `lottery.prediction` p, at the batch with which most of a cell is read; n and M too."""
+    """Return cells with n = d - 1, M = width, and p, the `lottery.prediction` at the batch of most of their reading."""
     from learner.diagonal import GROWN  # late: a list of studies does without scikit-learn
 
     drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")]
@@ -246,11 +245,12 @@ def with_lottery(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
 
 
 def agreement(cells: "DataFrame") -> dict[str, float]:
-    """Return how many cells there are, in how many the lottery predicts the rate of first heads within a factor of two.
+    """Return how many cells there are, and in how many the lottery predicts the rate of first heads within twofold.
 
-    `ratio` is the mean of rate over prediction. The rate is the number of first heads that hold the set over the
-    informative examples read before them, half of all. The prediction is 1.4 p/N per head and informative example.
-    Cells are left out in which heads come on average before weights were renewed once, after 1/x informative examples.
+    A first head is the first to hold the hidden set. `ratio` is the geometric mean of rate over prediction. The rate is
+    the number of first heads over the informative examples read before them, half of all, and the prediction 1.4 p/N,
+    both per head. Cells are left out in which heads come on average before weights were renewed once
+    (`lottery.restarts`).
     """
     cells = cells[cells.clock / cells.runs > 2 / lottery.restarts(16, 0.03)]
     ratio = cells.tickets / (cells.clock / 2 * cells.width) * cells.N / (1.4 * cells.p)
@@ -259,7 +259,7 @@ def agreement(cells: "DataFrame") -> dict[str, float]:
 
 
 def spread(work: "DataFrame") -> dict[str, float]:
-    """Return the range and geometric mean of heads x examples / N, and how many are within a factor 3 of that mean."""
+    """Return range and geometric mean of heads x examples / N (sets) over cells, and how many are within 3 times it."""
     share = work.width * work["median"] / work.N
     mean = exp(np.log(share).mean())
     near = int(share.between(mean / 3, 3 * mean).sum())
@@ -267,7 +267,7 @@ def spread(work: "DataFrame") -> dict[str, float]:
 
 
 def by_error(known: "DataFrame") -> "DataFrame":
-    """Return one line per law, the best first: the factor by which it errs on large classes (`laws.errors`)."""
+    """Return one line per law of examples, best first: the factor by which it errs on large classes (`laws.errors`)."""
     import pandas as pd
 
     (errors,) = laws.errors(known, [known["median"].to_numpy(float)])
@@ -276,7 +276,7 @@ def by_error(known: "DataFrame") -> "DataFrame":
 
 
 def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
-    """Return how often a law errs least on the cells `known` when the `rows` of each are drawn anew, 100 times."""
+    """Return how often a law errs least on the cells `known`, if the runs (`rows`) of each are resampled 100 times."""
     runs = rows[(rows.arm == HARD) & (rows.series == "default") & (rows.status != "planned")]
     costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
     places, rng = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0)
@@ -302,7 +302,7 @@ def rounded(value: Any) -> Any:
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article."""
+    """Return by name every number that the article prints."""
     cells, fixed, search = medians(rows), plan.read(), searched(rows)
     hard, best = cells.query("series == 'default' and arm == @HARD"), cheaper(cells)
     tickets = with_lottery(hard, rows)
@@ -345,7 +345,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return the tables of the article."""
+    """Return the tables of the article: growth per head along d = c m and at fixed d, errors of laws, and costs."""
     cells = medians(rows)
     hard, best = cells.query("series == 'default' and arm == @HARD"), cheaper(cells)
     return {
@@ -357,7 +357,7 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "DataFrame":
-    """Return one line per entry of `lines` and width: factors per head of N and of each arm's examples, as text."""
+    """Return one line per line of cells ("4m", "24") and width: factors per head of N and of each arm's examples."""
     import pandas as pd
 
     table = []

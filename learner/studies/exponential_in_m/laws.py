@@ -18,25 +18,28 @@ Floats = NDArray[np.float64]
 
 
 class Law(NamedTuple):
-    """Define a law on expressions of m, n, d, M, N, p: Σ_i c_i column_i, or c_0 Π_i column_i^c_i if `exponents`."""
+    """Define examples as Σ_i c_i column_i, or as c_0 Π_i column_i^c_i if `exponents`.
+
+    A column is a formula in m (hidden bits), n = d - 1, M (heads), N (sets) and p (`lottery.prediction`).
+    """
 
     columns: tuple[str, ...]
     exponents: bool = False
 
     def logarithms(self, cells: "DataFrame") -> Floats:
-        """Return (cells, columns + 1) logarithms of the law's columns, and last whether m is even, as 1 or 0."""
+        """Return (cells, columns + 1): the logarithms of the law's columns, and last whether m is even, as 1 or 0."""
         terms = [np.log(cells.eval(column)) for column in self.columns]
         return np.column_stack([*terms, cells.m % 2 == 0])
 
     def predicted(self, logarithms: Floats, v: Floats) -> Floats:
-        """Return log examples (cells,); v holds logarithms of constants, exponents, and last what even m adds."""
+        """Return log examples (cells,) for v: logarithms of constants, then exponents if any, then what even m adds."""
         terms, even = logarithms[:, :-1], v[-1] * logarithms[:, -1]
         if self.exponents:
             return np.asarray(v[0] + terms @ v[1:-1] + even)
         return np.asarray(np.logaddexp.reduce(terms + v[:-1], axis=1) + even)
 
     def fitted(self, logarithms: Floats, y: Floats) -> Floats:
-        """Return the v of `predicted` that fits log y (cells,) with the least squares."""
+        """Return the v of `predicted` that fits the logarithms of examples y (cells,) best by least squares."""
         from scipy.optimize import least_squares
 
         if self.exponents:

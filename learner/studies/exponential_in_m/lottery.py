@@ -18,17 +18,17 @@ TAIL = 24.0  # beyond |z| = 24 sech² is below 1e-20
 
 
 def restarts(batch: int, l1: float) -> float:
-    """Return x = 8 l1²/batch, how often weights are renewed per informative example; the learning rate cancels."""
+    """Return x = 8 l1²/batch, how often weights are renewed per informative example; l1 weighs the penalty."""
     return 8 * l1**2 / batch
 
 
 def scale(rate: float, l1: float) -> float:
-    """Return l = rate/(2 l1), the scale of the stationary Laplace law of weights under soft-thresholded steps."""
+    """Return l = rate/(2 l1), the scale of the Laplace law that weights settle in at this learning rate and penalty."""
     return rate / (2 * l1)
 
 
 def equilibrium(rng: np.random.Generator, heads: int, n: int, scale: float) -> tuple[Floats, Floats]:
-    """Draw weights t (heads, n) from the Laplace law of that scale l, and thresholds b (heads,) from N(0, 2 n l²).
+    """Draw weights t (heads, n) from the Laplace law of scale l = `scale`, and thresholds b (heads,) from N(0, 2 n l²).
 
     The learner does not pull thresholds to 0. That they spread as far as the sums t·v do is an assumption.
     """
@@ -36,7 +36,7 @@ def equilibrium(rng: np.random.Generator, heads: int, n: int, scale: float) -> t
 
 
 def coefficients(t: Floats, b: Floats, size: int) -> Floats:
-    """Return (heads,) ĝ(T) of g = tanh'(b + t·v), T the first `size` places; t (heads, n), b (heads,)."""
+    """Return Fourier coefficients ĝ(T) (heads,) of g = tanh'(b + t·v) on signs v, T the first `size`; t (heads, n)."""
     return _mean(t, b, size, lambda w: pi * w / np.sinh(pi * w / 2))
 
 
@@ -46,7 +46,7 @@ def mean_squares(t: Floats, b: Floats) -> Floats:
 
 
 def _mean(t: Floats, b: Floats, size: int, transform: Callable[[Floats], Floats]) -> Floats:
-    """Return (1/2 pi) ∫ G(w) exp(i w b) Π cos Π (i sin) dw by the midpoint rule, which is exact up to the tail of g."""
+    """Return (1/2π) ∫ G(w) exp(i w b) Π_(j<size) i sin(w t_j) Π_(j>=size) cos(w t_j) dw by midpoints, G `transform`."""
     step = pi / (TAIL + float((np.abs(t).sum(axis=1) + np.abs(b)).max()))
     w: Floats = (np.arange(int(HIGHEST / step) + 1, dtype=np.float64) + 0.5) * step
     product = np.exp(1j * w * b[:, None]) * 1j**size
@@ -60,7 +60,7 @@ def likely_sets(rng: np.random.Generator, t: Floats, size: int) -> tuple[Floats,
 
     T has the probability Π a_j/e(a) over j in T, a_j = tanh² t_j, e the elementary symmetric polynomial of that degree.
     Returns the reordered weights (heads, n), and (heads,) the ratio of 1/C(n, size) to that probability: means weighted
-    by these are means over uniform T, and far fewer heads suffice to show the tail of rho_T².
+    by these are means over uniform T, and far fewer heads suffice to show the tail of `strengths`.
     """
     heads, n = t.shape
     a = np.tanh(t) ** 2
@@ -79,7 +79,7 @@ def likely_sets(rng: np.random.Generator, t: Floats, size: int) -> tuple[Floats,
 
 
 def strengths(rng: np.random.Generator, n: int, s: int, scale: float, heads: int) -> tuple[Floats, Floats]:
-    """Return rho_T² = ĝ(T)²/E g² (heads,) of random heads and sets T of s - 1 places, and weights for their means."""
+    """Return rho_T² = ĝ(T)²/E g² (heads,) of random heads of slope g and sets T of s - 1 places, and their weights."""
     t, b = equilibrium(rng, heads, n, scale)
     t, ratios = likely_sets(rng, t, s - 1)
     return coefficients(t, b, s - 1) ** 2 / mean_squares(t, b), ratios
@@ -90,8 +90,9 @@ def prediction(
 ) -> tuple[float, float]:
     """Return x N P(rho_T² > x), N = C(n, s), and its standard error over `heads` random heads.
 
-    By the heuristic this times c/N is the rate, per head and informative example, at which a first head holds the set;
-    c was fitted once, 1.4. By Markov's inequality it is at most N E rho_T², whatever the batch and l1.
+    rho_T² is the pull of s - 1 places T on a head (`strengths`), and x the rate at which weights are renewed
+    (`restarts`). By the heuristic this times 1.4/N (fitted once) is the rate, per head and informative example, at
+    which a first head holds the set. By Markov's inequality it is at most N E rho_T², whatever the batch and l1.
     """
     x = restarts(batch, l1)
     squares, ratios = strengths(rng, n, s, scale(rate, l1), heads)

@@ -46,7 +46,7 @@ class Cell(NamedTuple):
 
 
 def law(cell: Cell) -> float:
-    """Return the examples by the pilot's law 110 sqrt(N) + 16 N/width; caps are multiples of them."""
+    """Return the examples of a cell by a pilot's law, 110 sqrt(N) + 16 N/width for N sets; caps are multiples of it."""
     return float(110 * cell.sets**0.5 + 16 * cell.sets / cell.width)
 
 
@@ -56,7 +56,7 @@ def digest(plan: Plan) -> str:
 
 
 def read(path: Path = FILE) -> dict[str, Any]:
-    """Return the plan of a file. Raises `InputError` if it is not plan 4 as it was fixed."""
+    """Return the plan in a TOML file. Raises `InputError` for any but the plan 4 that was fixed before its runs."""
     fixed = tomllib.loads(FILE.read_text(encoding="utf-8"))["digest"]
     try:
         plan = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -70,9 +70,9 @@ def read(path: Path = FILE) -> dict[str, Any]:
 
 
 def tasks(path: Path = FILE) -> list[Task]:
-    """Return the trials of the plan's learners and of the search, and the lottery's predictions.
+    """Return the trials of a plan: learners, the search of all sets, and predictions that see heads as lottery tickets.
 
-    A tuned setting is judged on fresh seeds. Raises `InputError` for another plan than this one.
+    A tuned setting is judged on fresh seeds. Raises `InputError` for another plan than plan 4 as it was fixed.
     """
     plan = read(path)
     first, second = range(plan["runs"]), range(plan["runs"], 2 * plan["runs"])
@@ -124,7 +124,7 @@ def winners(plan: Plan) -> dict[Cell, Mapping[str, float]]:
 def runs(
     plan: Plan, cell: Cell, series: str, setting: Mapping[str, Any], repetitions: Sequence[int]
 ) -> Iterator[Task]:
-    """Yield the plan's runs of `diagonal` on a cell, with its defaults but for `setting`; `series` labels them."""
+    """Yield the plan's runs of learner `diagonal` on a cell, at its defaults but for `setting`; `series` is a label."""
     cap = int(plan["reach"] * max(law(cell), cell.m**3 * (cell.d - 1)))
     return trials(cell, series, setting, cap, repetitions, plan=plan["digest"])
 
@@ -132,7 +132,7 @@ def runs(
 def trials(
     cell: Cell, series: str, setting: Mapping[str, Any], cap: int, repetitions: Sequence[int], **said: Any
 ) -> Iterator[Task]:
-    """Yield runs of `diagonal` on a cell with at most `cap` examples each; `said` are more entries of the solver."""
+    """Yield runs of `diagonal` on a cell with `cap` examples at most; `series` and `said` enter the task's `solver`."""
     family, more = FAMILIES[cell.arm]
     options = {"heads": cell.width, **setting}
     solver = {"kind": "diagonal", "learner": "diagonal", "arm": cell.arm, "series": series, "params": options}
@@ -158,7 +158,7 @@ def coins(plan: Plan) -> Iterator[Task]:
 
 
 def beside(plan: Plan) -> Iterator[Task]:
-    """Yield the trials of the search of all sets, and of the lottery's prediction from 4000 random heads."""
+    """Yield the trials of the search of all sets, and of the lottery's predictions (`lottery.py`) from 4000 heads."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     places |= dict.fromkeys((m, d) for _, m, d in plan["largest"])
     named = {"plan": plan["digest"]}

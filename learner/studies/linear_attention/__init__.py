@@ -38,7 +38,7 @@ States = NDArray[np.intp]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return regressions on random heads and on automata, from too few examples to more than enough."""
+    """Return regressions on random heads and on automata, each from too few examples to more than enough."""
     from learner.linear import feature_count
 
     planned, solver = [], {"method": "regression"}
@@ -140,15 +140,16 @@ def automata_trial(task: Task, root: int) -> Outcome:
 
 
 def random_automata(count: int, states: int, letters: int, rng: np.random.Generator) -> States:
-    """Draw transition tables δ (count, states, letters), every entry uniform."""
+    """Draw transition tables δ (count, states, letters) of automata, every entry a uniformly random state."""
     return rng.integers(states, size=(count, states, letters))
 
 
 def tokens(automata: States, state: States, letter: States) -> NDArray[np.int8]:
     """Return tokens (n, QA + 1, QA + Q) that ask where `letter[i]` leads from `state[i]`; the query is last.
 
-    There is one token [e_(q,w); e_δ(q,w)] for each transition δ of state q by letter w, and the query is [e_(s,w); 0].
-    State and letter make one coordinate together: a linear score cannot test both of two separate ones.
+    One token [e_(q,w); e_δ(q,w)] states each transition δ of `automata` (n, Q, A), of state q by letter w, and the
+    query is [e_(s,w); 0]. State and letter make one coordinate together: a linear score cannot test both of two
+    separate ones.
     """
     n, Q, A = automata.shape
     X = np.zeros((n, Q * A + 1, Q * A + Q), dtype=np.int8)
@@ -160,14 +161,14 @@ def tokens(automata: States, state: States, letter: States) -> NDArray[np.int8]:
 
 
 def steps(count: int, states: int, letters: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], Array]:
-    """Draw `count` single steps of random automata: their tokens, and labels e_δ(s,w) (count, states)."""
+    """Draw `count` single steps of random automata: tokens, and the states reached as unit vectors (count, states)."""
     automata = random_automata(count, states, letters, rng)
     state, letter = rng.integers(states, size=count), rng.integers(letters, size=count)
     return tokens(automata, state, letter), np.eye(states)[automata[np.arange(count), state, letter]]
 
 
 def span_rank(states: int, letters: int) -> int:
-    """Return the rank QA(QA(Q−1) + 1) of the features of all single steps, the fewest examples for full rank."""
+    """Return the rank QA(QA(Q−1) + 1) of the features of all single steps, for Q states and A letters."""
     pairs = states * letters
     return pairs * (pairs * (states - 1) + 1)
 
@@ -201,7 +202,7 @@ def heads_of(rows: "DataFrame") -> "DataFrame":
 
 
 def automata_of(rows: "DataFrame") -> "DataFrame":
-    """Return the runs on automata with examples over rank, and counts of certified steps and of right ones of them."""
+    """Return the runs on automata with `ratio` (examples over rank) and how many steps were certified and right."""
     part = rows[rows.family == AUTOMATA]
     steps, certified = part.steps.astype(float), part.certified.astype(float)
     sure = (certified * steps).round()
@@ -217,7 +218,7 @@ def automata_of(rows: "DataFrame") -> "DataFrame":
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return the numbers that page.md names, from rows of one trial each."""
+    """Return by name every number that the article prints."""
     from scipy.stats import gmean
 
     from learner.linear import RANK, SPAN_RANK
@@ -257,7 +258,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the errors of heads against examples over features, without and with noise on the labels."""
+    """Return the figure of errors on heads against examples over features, without and with noise on the labels."""
     from scipy.stats import gmean
 
     figure, (clean, noisy) = plots.panels(1, 2, height=3.2)

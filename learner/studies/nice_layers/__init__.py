@@ -70,7 +70,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def turned(knob: str, value: float, repetition: int) -> Task:
-    """Return the trial of all methods on a layer with one knob turned."""
+    """Return the trial of all methods on a layer that strains one condition (`knob`, as "coherence") to `value`."""
     params, solver = {**TURNED, "scale": 2.0, knob: value}, {"kind": "knob", "knob": knob}
     return Task("nondegenerate", params, solver, {"samples": TURNED_EXAMPLES}, repetition)
 
@@ -130,7 +130,7 @@ class Given(NamedTuple):
     rng: np.random.Generator
 
     def errors(self, name: str, theta: Array, w: Array) -> dict[str, Any]:
-        """Return the relative error of a layer's outputs as `name`, and that of its worst head as `name`_head."""
+        """Return the error of outputs of the layer (theta, w) as entry `name`, and of its worst head as `name`_head."""
         layer = MultiHeadAttention(theta, w)
         match = recovery(layer, self.instance.layer(), self.X.shape[1])
         error = relative_error(layer(self.judged.X), self.judged.Y)
@@ -138,10 +138,7 @@ class Given(NamedTuple):
 
 
 def given_in(task: Task, root: int) -> Given:
-    """Return what the learner of a trial is given.
-
-    Seeds do not depend on knobs and methods, so layers at all values of a knob and compared methods share randomness.
-    """
+    """Return a trial's layer and data, whose seeds are the same for all methods and all values of a condition."""
     size = {name: task.params[name] for name in ("dim", "tokens", "heads")}
     same = Task(task.family, size, {}, {}, task.repetition)
     instance = Instance.generate(Nondegenerate(**task.params), same.seed(root, "instance"))
@@ -152,7 +149,7 @@ def given_in(task: Task, root: int) -> Given:
 
 
 def by_phases(given: Given) -> tuple[Array | None, dict[str, Any]]:
-    """Return the Θ of phases 1 to 6, their error (None: refused), and the first phase that refuses or fails."""
+    """Return the Θ of the learner `provable` (None: refused), its errors, and the first phase that refuses or fails."""
     from learner.provable.pipeline import Provable
 
     seed = int(given.rng.integers(2**32))
@@ -169,7 +166,7 @@ def by_phases(given: Given) -> tuple[Array | None, dict[str, Any]]:
 
 
 def by_search(given: Given) -> dict[str, Any]:
-    """Return the errors of variable projection on all examples, from one random start."""
+    """Return the errors of a local search (variable projection) on all examples given, from one random start."""
     from learner.attempt import attempt, random_theta
 
     m = given.instance.heads
@@ -179,9 +176,9 @@ def by_search(given: Given) -> dict[str, Any]:
 
 
 def breaking(rows: "DataFrame", knob: str, method: str) -> list[float]:
-    """Return for each layer the mildest value of a knob at which a method fails, inf if it never does; mild ones first.
+    """Return by layer the mildest value of a condition `knob` at which a method fails (inf: none), mild ones first.
 
-    Phases have to learn the outputs to .1, the others every head to 1 %.
+    The method "phases" has to learn the outputs to .1, the others every head to 1 %.
     """
     order, first = [*KNOBS[knob][1], inf], []
     bound, column = (LEARNED, method) if method == "phases" else (TURNED_HEADS, f"{method}_head")
@@ -200,7 +197,7 @@ def span_of(first: list[float]) -> str:
 
 
 def enough(rows: "DataFrame", heads: int) -> list[float]:
-    """Return, sorted, for each layer the examples from which on local search finds every head; inf if it never does."""
+    """Return, sorted, by layer the examples from which on local search finds all `heads`; inf if it never does."""
     least = []
     for _, layer in rows[(rows.kind == "search") & (rows.heads == heads)].groupby("repetition"):
         missed = layer[layer.status != "solved"].samples.max()
@@ -210,7 +207,7 @@ def enough(rows: "DataFrame", heads: int) -> list[float]:
 
 
 def needed_a_parameter(rows: "DataFrame", heads: int) -> tuple[float, float, float]:
-    """Return the output numbers per parameter that local search needs: median over layers, least and most.
+    """Return the output scalars per parameter that local search needs: median over layers, least and most.
 
     These two hold the median of all layers with probability .97: of six layers they are the order statistics for .95.
     """
@@ -220,12 +217,12 @@ def needed_a_parameter(rows: "DataFrame", heads: int) -> tuple[float, float, flo
 
 
 def per_parameter(heads: int, examples: float) -> float:
-    """Return how many output numbers such examples of two tokens have per parameter of a layer (2md² parameters)."""
+    """Return how many output scalars `examples` of two tokens have per parameter of a layer (2md² for m heads)."""
     return examples / (heads * DIM)
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article."""
+    """Return by name every number that the article prints."""
     plain = rows[(rows.knob == "scale") & (rows.scale == 2.0)]
     unequal = rows[(rows.knob == "norm_ratio") & (rows.norm_ratio == 0.02)]
     sixteen = rows[(rows.kind == "search") & (rows.heads == 16)]
@@ -258,7 +255,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return the table of the values of each knob at which each method fails."""
+    """Return the table of the values of each condition at which each method fails."""
     import pandas as pd
 
     by_knob = []
@@ -275,12 +272,12 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
-    """Return the figures of what local search needs, and of the errors of outputs at all values of each knob."""
+    """Return the figures of what local search needs, and of the errors of outputs at all values of each condition."""
     return {"parameters": parameters_figure(rows), "knobs": knobs_figure(rows)}
 
 
 def parameters_figure(rows: "DataFrame") -> "Figure":
-    """Draw the output numbers per parameter that local search needs against the number of heads, with intervals."""
+    """Draw how many output scalars per parameter local search needs against the number of heads, with intervals."""
     figure, axes = plots.panels(height=3.0)
     heads = [*SEARCH_RATIOS]
     middle, low, high = zip(*(needed_a_parameter(rows, m) for m in heads), strict=True)
@@ -297,7 +294,7 @@ def parameters_figure(rows: "DataFrame") -> "Figure":
 
 
 def knobs_figure(rows: "DataFrame") -> "Figure":
-    """Draw the median errors of the outputs at every value of every knob."""
+    """Draw the median errors of the outputs at every value of every condition on layers."""
     figure, axes = plots.panels(3, 3, height=1.9, sharey=True)
     for axis, (knob, (title, values)) in zip(axes.flat, KNOBS.items(), strict=True):
         by_value, places = rows[rows.knob == knob].groupby(knob), range(len(values))

@@ -69,20 +69,20 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def sphere(count: int, rng: np.random.Generator) -> Array:
-    """Draw a query and sixteen keys (count, 17, 16), uniform on the sphere."""
+    """Draw `count` times a query and sixteen keys (count, 17, 16), uniform on the sphere."""
     X = rng.normal(size=(count, KEYS + 1, DIM))
     return np.asarray(X / np.linalg.norm(X, axis=2, keepdims=True))
 
 
 def target(name: str, X: Array, b: Array) -> Array:
-    """Return f_p = mean <b,x_i>^p or g_p1 = mean <x_0,x_i>^p <b,x_i>, scaled to unit variance: (n,)."""
+    """Return f_p = mean <b,x_i>^p or g_p1 = mean <x_0,x_i>^p <b,x_i> over keys x_i, scaled to unit variance: (n,)."""
     power, keys = int(name[1]), X[:, 1:] @ b
     y = keys**power if name[0] == "f" else np.einsum("nd,nid->ni", X[:, 0], X[:, 1:]) ** power * keys
     return np.asarray(y.mean(axis=1) / y.mean(axis=1).std())
 
 
 def model(name: str, heads: int, random_state: int) -> "RidgeLearner":
-    """Return the learner called `name`, with 17 `heads` trained weights, as attention with that many heads has."""
+    """Return the learner called `name`, one of attention or a network, with 17 trained weights for each of `heads`."""
     from learner.regression import RandomFeatureAttention, RandomFeatureMLP
     from learner.studies.random_features.pairs import RandomFeaturePairs
 
@@ -112,7 +112,7 @@ def linear_error(name: str) -> Fraction:
 
 
 def moment(power: int) -> Fraction:
-    """Return E u^power of a coordinate u of a uniform unit vector: (p − 1)!!/(d(d + 2)…(d + p − 2)) for even p.
+    """Return E u^p, p = `power`, of a coordinate of a uniform unit vector: (p − 1)!!/(d(d + 2)…(d + p − 2)) for even p.
 
     >>> moment(1), moment(2) == Fraction(1, DIM)
     (Fraction(0, 1), True)
@@ -123,13 +123,13 @@ def moment(power: int) -> Fraction:
 
 
 def errors(rows: "DataFrame") -> "DataFrame":
-    """Return the test errors, a line a target and run: target, model, samples, repetition, error."""
+    """Return the test errors, one line per target and run: target, model, samples, repetition, error."""
     runs = rows.rename(columns={f"error.{name}": name for name in TARGETS})
     return runs.melt(["model", "samples", "repetition"], list(TARGETS), "target", "error")
 
 
 def error_of(table: "DataFrame", name: str, model: str, n: int = MOST) -> Mean:
-    """Return the mean error of a model on a target after n examples, with its 95 % interval."""
+    """Return the mean error of a model on the target `name` after n examples, with its 95 % interval."""
     return mean(_runs(table, name, model, n).tolist())
 
 
@@ -144,13 +144,13 @@ def _runs(table: "DataFrame", name: str, model: str, n: int) -> Any:
 
 
 def least_examples(table: "DataFrame", name: str) -> int:
-    """Return from how many examples on attention surely errs less than the network does after `MOST` examples."""
+    """Return from how many examples on attention surely errs less than the network after 4096, on the target `name`."""
     behind = [n for n in COUNTS if gap(table, name, n, (RIVAL, MOST)).side(0.0) != -1]
     return COUNTS[COUNTS.index(behind[-1]) + 1] if behind else COUNTS[0]
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article."""
+    """Return by name every number that the article prints."""
     table = errors(rows)
     enough = max(least_examples(table, name) for name in TARGETS)
     both = {"attention": PLAIN, "network": RIVAL}
@@ -179,7 +179,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return the errors on each target."""
+    """Return the table of errors of attention, network and best linear function on each target."""
     import pandas as pd
 
     table, by_target = errors(rows), []
@@ -199,7 +199,7 @@ def formula(name: str) -> str:
 
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
-    """Return the figure of error against examples on two targets, where the article's title could be refuted."""
+    """Return the figure of error against examples on two targets, on which the article's title could be refuted."""
     table = errors(rows)
     figure, axes = plots.panels(1, 2, height=3.2)
     for axis, name in zip(axes, ("f2", "g11"), strict=True):

@@ -14,7 +14,7 @@ AT_ONCE = 256  # neurons whose values on all pairs are made together
 class RandomFeaturePairs(RandomFeatureMLP):
     """Fit Σ_m a_m mean_i relu(<w_m, (x₀, xᵢ, 1)>) with frozen normal w_m and trained a_m; x₀ is the query, xᵢ are keys.
 
-    Attention and the study's targets are means over keys too. `width` counts neurons. The rest is `RidgeLearner`'s.
+    Attention and the study's targets are means over keys too. `width` counts neurons. Ridge regression trains a_m.
 
     >>> X = np.random.default_rng(0).normal(size=(400, 3, 3))
     >>> model = RandomFeaturePairs(1000, random_state=0).fit(X, X[:, 1:, 0].mean(axis=1))

@@ -53,7 +53,7 @@ RANDOM = "nondegenerate"  # the family of layers that hide nothing
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every built-in learner and attack on every instance."""
+    """Return the trials of every built-in learner and attack on every named instance, or on a few if `quick`."""
     learners = registry.names("learner", builtin=True)
     planned = [task for name in learners for task in user_learner_tasks(quick, name)]
     hiding = [entry for entry in _instances(quick) if entry.family != RANDOM]
@@ -62,7 +62,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
-    """Return one learner, registered or ``package.module:Class``, on every instance."""
+    """Return the trials of one learner, registered or ``package.module:Class``, on every named instance."""
     options = {"params": OPTIONS[learner]} if learner in OPTIONS else {}
     solver = {"kind": "learner", "learner": learner, **options}
     layers = [each for each in _instances(quick) if each.family != RANDOM or learner not in HANDED]
@@ -74,7 +74,7 @@ def _instances(quick: bool) -> list[suite.Entry]:
 
 
 def _task(entry: suite.Entry, solver: Mapping[str, Any], quick: bool) -> Task:
-    """Return a task on a named instance; the digest is a part of its identity."""
+    """Return a task on the named instance `entry`; the instance's hash is a part of the task's identity."""
     most, work = min(EXAMPLES, _examples_in_memory(entry.params["dim"])), WORK
     if quick:
         most, work = most // 4, SMALL_WORK
@@ -99,7 +99,7 @@ def within(task: Task, examples: int | None, work: float | None) -> Task:
 
 
 def seconds(task: Task) -> float:
-    """Return the predicted seconds of a trial, of a learner as if it spent its budget."""
+    """Return the predicted seconds of a trial; a learner is taken to spend its whole budget."""
     return 0.1 + float(task.budget["work"]) / WORK if task.solver["kind"] == "learner" else 0.5
 
 
@@ -159,7 +159,7 @@ CELL = ["layers", "solver"]
 
 
 def board(rows: "DataFrame", kind: str) -> "DataFrame":
-    """Return the trials of learners or attacks in the order of the suite.
+    """Return the trials of a `kind`, "learner" or "attack", in the order of the named instances.
 
     `solver` is the name in tables, `layers` the kind of the instance. If the budget does not allow one fit on the
     fewest examples, the `ending` is "never fitted".
@@ -184,14 +184,14 @@ def medians(table: "DataFrame") -> "Series[float]":
 
 
 def stopped_after(learners: "DataFrame") -> "Series[float]":
-    """Return the upper median of examples by kind of layers and solver, where most runs were ended by a budget."""
+    """Return by kind of layers and solver the upper median of examples, where a budget ended most of the runs."""
     groups = learners.groupby(CELL, sort=False)
     most = groups.ending.agg(lambda endings: (endings == "budget").mean() > 0.5)
     return groups.cost.agg(lambda costs: float(median_high(costs)))[most]
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article."""
+    """Return by name every number that the article prints."""
     learners, attacks = board(rows, "learner"), board(rows, "attack")
     provable = learners[learners.learner == "provable"]
     hidden = provable[provable.family != RANDOM]
@@ -248,7 +248,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def _queries(entry: suite.Entry) -> float | None:
-    """Return log2 of the queries that theory 2.5 and 2.6 prove to be needed, rounded down; None of random layers."""
+    """Return log2, rounded down, of the queries proved necessary (theory 2.5, 2.6); None for random layers."""
     from hardness.sq.bounds.parity import adversary_bounds
     from hardness.sq.game import class_of
 

@@ -72,10 +72,10 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def student(g: int) -> dict[str, Any]:
-    """Return the `solver` of chains, labels of nested parities, whose blocks have g bits.
+    """Return the `solver` of tasks whose labels are parities of a chain of sets S_1 ⊂ S_2 ⊂ …, which grow by g bits.
 
-    For g = s there are no intermediate labels, and it is the plain student on the labels themselves. From their signs
-    alone, all that a chain of one label shows, a student learns nothing even from five times as many examples.
+    If g is the size of the largest set, no labels lie between, and it is the plain student on the labels themselves.
+    From their signs, all that a chain of one shows, it learns nothing even from five times as many examples.
     """
     if g == SIZE:
         return {"kind": "learner", "learner": "student", "params": TUNED[g]}
@@ -134,13 +134,13 @@ def exponent(lines: "DataFrame") -> str:
 
 
 def proved(g: int, mu: float) -> tuple[float, int | None]:
-    """Return the queries needed and enough, at n = 63 and τ = .02, for blocks of g at bias μ (theory 2.9)."""
+    """Return the queries needed and enough for blocks of g of 63 bits at bias μ and tolerance .02 (theory 2.9)."""
     chain = SHOWN_BITS, blocks_of(SIZE, g), SHOWN_TOLERANCE, mu
     return bounds.chain_bound(*chain), bounds.chain_enough(*chain)
 
 
 def numbers(rows: "DataFrame") -> dict[str, Any]:
-    """Return every number of the article."""
+    """Return by name every number that the article prints."""
     chains, biased = students(rows, "nested", "block"), students(rows, "parity", "bias")
     untaught, taught = chains[chains.block == SIZE], chains[chains.block == 1]
     both = taught.merge(untaught[untaught.whole], on="dim", suffixes=("", "_untaught")).iloc[-1]
@@ -197,7 +197,7 @@ def _two(paid: Mean) -> str:
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figures of proved bounds and of the students' examples, with each switch."""
+    """Return the figures of proved bounds and of the students' examples, for chains of labels and for biased inputs."""
     chains, biased = students(rows, "nested", "block"), students(rows, "parity", "bias")
     return {"bounds": _bounds_figure(), "students": _students_figure(chains, biased)}
 

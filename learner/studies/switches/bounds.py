@@ -7,16 +7,17 @@ from hardness.sq.bounds.parity import top_eigenvalue, window_bound
 
 
 def biased_bound(n: int, s: int, tolerance: float, mu: float) -> float:
-    """Return a lower bound on queries for s of n bits if products have mean μ: 8 τ² (N - 1)/λ(μ) (theory 2.9, by 2.8).
+    """Return a lower bound 8 τ² (N - 1)/λ(μ) on queries for s of n bits if the bits have mean μ (theory 2.9, by 2.8).
 
-    λ is the largest eigenvalue of the class. It is 0 for s = n, one set alone, and `window_bound` exactly at μ = 0.
+    N is the number of sets and λ the largest eigenvalue of the class. The bound is 0 for s = n, one set alone, and
+    exactly `window_bound` at μ = 0.
     """
     spread = top_eigenvalue(n, s, mu) if s < n else 1.0
     return window_bound(comb(n, s), tolerance) / spread
 
 
 def bias_gap(s: int, mu: float, k: int = 1) -> float:
-    """Return twice the distance of E y χ_T, T ⊂ S of k bits, to that of all other T: μ^(s-k) (1 - μ²) (theory 2.9)."""
+    """Return μ^(s-k) (1 - μ²), twice the least distance of E y χ_T for k-bit T ⊂ S to that for other T (theory 2.9)."""
     return float(mu ** (s - k) * (1 - mu * mu))
 
 
@@ -40,7 +41,7 @@ def bias_interval(s: int, tolerance: float, k: int = 1) -> tuple[float, float] |
 
 
 def biased_enough(n: int, s: int, tolerance: float, mu: float) -> int | None:
-    """Return how many queries suffice at bias μ: C(n, k), less 1 if k = s, for the least k with gap > 4 τ; or None."""
+    """Return how many queries suffice: C(n, k), less 1 if k = s, for the least k with `bias_gap` > 4 τ; else None."""
     enough = (comb(n, k) - (k == s) for k in range(1, s + 1) if bias_gap(s, mu, k) > 4 * tolerance)
     return next(enough, None)
 
@@ -56,9 +57,10 @@ def chain_bound(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0
 
 
 def chain_enough(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0) -> int | None:
-    """Return how many queries suffice for such a chain: Σ_i `biased_enough`, each block among bits still left (2.9).
+    """Return how many queries suffice if the labels of all blocks are shown: Σ_i `biased_enough` (theory 2.9), or None.
 
-    Without bias these are Σ_i (N_i - 1) queries of one parity each, at τ < 1/4. None where no product has a gap.
+    Each block is sought among the bits still left. Without bias these are Σ_i (N_i - 1) queries of one parity each, at
+    τ < 1/4. None is for a block of which no product has a gap.
     """
     starts = [sum(blocks[:i]) for i in range(len(blocks))]
     parts = [biased_enough(n - start, g, tolerance, mu) for start, g in zip(starts, blocks, strict=True)]
