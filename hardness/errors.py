@@ -92,9 +92,7 @@ def missing_extra(package: str, extra: str, purpose: str) -> InputError:
 
 class TrialEnded(Exception):
     """An exception that ends a trial (one run of a solver) before it is judged, with a one-line `reason`.
-
-    `status` is what the trial is reported as, such as "budget"; `detail` is what the solver says of its own work.
-    """
+    `status` is what the trial is reported as, such as "budget"; `detail` is what the solver says of its own work."""
 
     def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
         super().__init__(status, reason, detail)

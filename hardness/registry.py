@@ -54,9 +54,7 @@ def names(kind: str, builtin: bool = False) -> list[str]:
 
 def module_of(kind: str, name: str, also: Iterable[str] = ()) -> str:
     """Return the name of the module that holds what `name` of a kind, such as "learner", stands for; import nothing.
-
-    Raises `InputError` for an unknown name; its message lists the names in `also` too.
-    """
+    Raises `InputError` for an unknown name; its message lists the names in `also` too."""
     known = points(kind)
     if name not in known and ":" not in name:
         raise unknown(kind, name, [*known, *also])
@@ -65,9 +63,7 @@ def module_of(kind: str, name: str, also: Iterable[str] = ()) -> str:
 
 def is_builtin(kind: str, name: str) -> bool:
     """Say whether `name`, of a kind such as "learner", stands for code of this distribution, without importing it.
-
-    True also for a name that is registered nowhere, such as "phases 1 to 6": it is a study's label and runs no code.
-    """
+    True also for a name that is registered nowhere, such as "phases 1 to 6": it is a study's label and runs no code."""
     unregistered = ":" not in name and name not in points(kind)
     return unregistered or (name not in _PROVIDED and _is_ours(module_of(kind, name)))
 

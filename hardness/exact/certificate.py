@@ -65,7 +65,7 @@ def transcript(
 
 
 def _short(query: Query) -> Query:
-    """Return a query with values rounded to multiples of 1/5040; a `Table` becomes a function of all coordinates."""
+    """Return the query with values rounded to multiples of 1/5040; a `Table` becomes a `SpanFunction` of all bits."""
     if isinstance(query, Table):
         bits = np.arange(len(query.values).bit_length() - 1, dtype=np.uint64)
         query = SpanFunction(0, np.uint64(1) << bits, query.values)
@@ -124,7 +124,8 @@ def _listed(tables: dict[str, int]) -> dict[str, Any]:
 
 
 def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
-    """Return a certificate of theorem B's lower bound on queries that surely identify, with T(5) read as 11/80."""
+    """Return a certificate of theorem B's lower bound on queries that surely identify one of the `concepts`.
+    The tolerance from which no query rules out 5 of 10 or more parities is taken as 11/80, which is proved by hand."""
     tau = decimal(tolerance)
     # The checker follows the proof by hand, T(5) <= 11/80; just below 13/96 the lab's own table says no more.
     weaker = FIVE - Fraction(1, 10**9) if FIVE <= tau < Fraction(11, 80) else tau

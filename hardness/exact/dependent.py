@@ -53,9 +53,9 @@ def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
     """Return pairs (live, lost), growing: of `live` or more parities a query surely rules out `lost` (theorem C).
 
     The query is a cut sum of M of them with random signs. If its means at these M sets have mean nu and variance D, at
-    most the share D/(D + (nu - tau)^2) does not pass tau, on average over all draws. Of J that do, the smaller side, up
-    or down, has (J - sqrt J)/2 at some argument of the characters. With as many + as - signs, M/2 less those that do
-    not pass are lost.
+    most the share D/(D + (nu - tau)^2) does not pass tau, on average over all draws. The J sets that do are driven up
+    or down, and some shift of the characters' argument leaves (J - sqrt J)/2 or more on the smaller side; so many are
+    lost. With as many + as - signs, M/2 less the sets that do not pass are lost.
     """
     count, past, spread, crowd = _plans(tolerance)
     losses, live, most = [], 2, 0
@@ -73,8 +73,9 @@ def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
 
 
 def _plans(tolerance: float) -> NDArray[np.float64]:
-    """Return the cut sums that are tried, a column each: size M, nu - tau (nu: the mean at a member), E f^2 - M nu^2,
-    and 2^M / C(M, M/2), by which draws with as many + as - signs are rarer; infinite for odd M."""
+    """Return the cut sums f of M random characters that are tried, a column each, in four rows.
+    They are M; nu - tau (nu: f's mean at a member); E f^2 - M nu^2; and 2^M / C(M, M/2), by which draws with as many +
+    as - signs are rarer (infinite for odd M)."""
     last = 1 / (2 * pi * tolerance**2)  # sums of more signs do not reach the tolerance on average
     row = [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
     # Even numbers about the largest sum: the last of them that passes the tolerance loses as much as is possible.

@@ -65,7 +65,7 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
 
 
 class _Caster:
-    """Chooses the queries of `flat`; remembers the number of sets aimed at, the size of layers, and the templates."""
+    """Chooses the queries of the strategy `flat`; remembers how many sets it aims at, and how large its layers are."""
 
     def __init__(self, concepts: ParityConcepts, tau: float, rng: Random) -> None:
         self.concepts, self.tau, self.rng = concepts, tau, rng
@@ -85,7 +85,7 @@ class _Caster:
         return self._placed(live) or self._shaped(live)
 
     def _placed(self, live: Masks) -> SpanFunction | None:
-        """Return a template's query on a layer where all sets that it can rule out are still possible, or None."""
+        """Return a stored query placed on a group of similar sets whose targets are all in `live`, or None."""
         for template in self.templates:
             if template.lost < self.goal:
                 break
@@ -96,7 +96,7 @@ class _Caster:
         return None
 
     def _shaped(self, live: Masks) -> SpanFunction | None:
-        """Return a query shaped to the possible sets of the densest layer found, or None; thin layers are widened."""
+        """Return a query for the sets of `live` in the densest layer found (sets alike outside a window), or None."""
         layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
         while lives.sum() < ROOM * self.goal and self.size < self.largest:
             self.size += 1
@@ -115,7 +115,8 @@ class _Caster:
 def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
     """Ask queries on few sets that rule out more than sign batches, while such are found; optimal for the last six.
 
-    Of more sets, a query is tried of which every answer keeps about w at most, w the next size in `end_game`.
+    Of more sets, a query is tried of which every answer keeps about w at most, where w is the largest number below
+    theirs that `end_game` lists.
     """
     games = SmallGames(tau)
     try:
@@ -166,10 +167,8 @@ def patterns(size: int, held: int) -> Masks:
 @cache
 def layer_signs(size: int, held: int) -> NDArray[np.int8]:
     """Return the characters of all sets of t = `held` out of m = `size` coordinates, +-1 (C(m, t), 2^(m-1)) int8.
-
-    Columns are states of their affine span, with generators {i, m - 1}: a set is the xor with the first, below bit m -
-    1.
-    """
+    Columns are the states of the sets' affine span, whose generators are {i, m - 1}; a set's coordinates in it are its
+    xor with the first set, less bit m - 1."""
     masks = patterns(size, held)
     points = (masks ^ masks[0]) & np.uint64((1 << size - 1) - 1)
     return characters(points.tolist(), size - 1).astype(np.int8)
@@ -185,14 +184,14 @@ class Layers:
     rests: Masks
 
     def sets(self, places: NDArray[Any] | slice = slice(None)) -> Masks:
-        """Return each layer's sets (count, C(m, t)) in the order of `patterns`, or those at some places of it."""
+        """Return each layer's sets as masks (count, sets), in lexicographic order, or those at `places` of it."""
         size = self.windows.shape[1]
         masks = patterns(size, self.held)[places]
         held = masks[:, None] >> np.arange(size, dtype=np.uint64) & np.uint64(1)
         return np.asarray((ONE << self.windows.astype(np.uint64)) @ held.T | self.rests[:, None])
 
     def query(self, which: int, values: Values) -> SpanFunction:
-        """Return the query with these values on the states of layer `which`; its mean is 0 at sets outside the span."""
+        """Return the query with `values` on the states of layer number `which`; sets outside its span have mean 0."""
         bits = [1 << c for c in self.windows[which].tolist()]
         generators = np.array([bit ^ bits[-1] for bit in bits[:-1]], np.uint64)
         return SpanFunction(int(self.sets()[which, 0]), generators, values)
@@ -212,7 +211,8 @@ def held_of(concepts: ParityConcepts, size: int) -> int:
 def layers_through(
     concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random
 ) -> Layers:
-    """Return `count` random layers, each through a random set of `live`; others would hardly ever hold one."""
+    """Return `count` random layers, groups of sets that agree outside `size` coordinates and hold `held` of these.
+    Each goes through a random set of `live`, as others would hardly ever hold one."""
     n, s = concepts.n, concepts.s
     inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
     # The set's own coordinates first, both in random order
@@ -225,7 +225,7 @@ def layers_through(
 def densest(
     concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
 ) -> tuple[Layers, NDArray[np.bool_]]:
-    """Return the layer with the most sets of `live` (ascending) out of `tries` random ones, and which sets they are."""
+    """Return, of `tries` random layers of `size` coordinates, the one with most sets in `live`, and which these are."""
     layers = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
     lives = alive(layers.sets(), live)
     best = int(np.argmax(lives.sum(axis=1)))

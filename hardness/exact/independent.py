@@ -81,10 +81,8 @@ def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return b' (C,) that makes the least E[b' D_r] largest, and the dual weights (R,), in floating point.
-
-    The program's variables are chance times b', so that rare states have small bounds instead of small coefficients.
-    """
+    """Return b' (C,) that makes the least mean E[b' D_r], D_r the rows of `forms`, largest, and dual weights (R,).
+    The program's variables are chance times b', so that rare states have small bounds instead of small coefficients."""
     from scipy.optimize import linprog
 
     rows, columns = forms.shape
@@ -143,8 +141,9 @@ def separable(concepts: int, kept: int, tau: Fraction) -> bool:
 
 
 def _levels(concepts: int, kept: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the forms (R, states) of `separable`, gaps in chains that must exceed 2 tau, and the probabilities of
-    states, which are the sums of characters at each position. Raises `InputError` for more than 120,000 states."""
+    """Return the linear program by which `separable` decides: forms (R, states) and the probabilities of the states.
+    Forms are gaps in chains of means, which must exceed 2 tau; states are the sums of characters at each position.
+    Raises `InputError` for more than 120,000 states."""
     length, longer = divmod(concepts, kept)
     chains = [
         (size, number)

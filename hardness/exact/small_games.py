@@ -77,7 +77,7 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Ask:
-    """A query on a class: `queries.SpanFunction` with rational values in [-1, 1] (2^r,), and its means by concept."""
+    """A query on a class: `queries.SpanFunction` with rational `values` in [-1, 1], (2^r,), and `means` by concept."""
 
     base: int
     generators: tuple[int, ...]
@@ -93,9 +93,10 @@ class Ask:
 class Leaf:
     """Proof that no winning query has means whose ascending order begins with these concepts (ties in any order).
 
-    For each pair (a, b) such a query needs the mean of b more than 2 tau above that of a: the concepts of the beginning
-    from a on, up to b or to its end, with b, take all queries left, so that no answer may keep them. But for the
-    `weights` lambda >= 0 of sum 1, E|sum lambda (chi_b - chi_a)|/2 <= 2 tau, so no query drives all pairs apart.
+    A query wins if the queries left after it surely identify. Then, for each pair (a, b), the mean of b is more than 2
+    tau above that of a: the concepts of the beginning from a on, up to b or to its end, with b, need more queries than
+    are left, so no answer may keep them. But for the `weights` lambda >= 0 of sum 1, E|sum lambda (chi_b - chi_a)|/2 <=
+    2 tau, so no query drives all pairs apart.
     """
 
     beginning: tuple[int, ...]
@@ -181,7 +182,7 @@ def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float 
 
 
 class _Decision:
-    """Decides whether V(concepts) <= queries; pairs (a, b) and orders are of indices into `concepts`."""
+    """Decides whether `queries` queries surely identify one of the `concepts`; pairs and orders hold their indices."""
 
     def __init__(self, games: SmallGames, concepts: Concepts, queries: int) -> None:
         self.games, self.concepts, self.queries = games, concepts, queries
@@ -224,7 +225,7 @@ class _Decision:
         return not any(map(self._needs_all, windows))
 
     def _query(self, pairs: list[Pair]) -> tuple[Ask | None, tuple[Fraction, ...]]:
-        """Return a query with means more than 2 tau apart in each pair, or None and weights that exclude it."""
+        """Return a query with means over 2 tau apart in each pair (low, high), or None and weights that exclude it."""
         b: NDArray[Any] = np.zeros(self.signs.shape[1], object)
         if pairs:
             forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])
@@ -240,7 +241,7 @@ class _Decision:
         return Ask(self.concepts[0], tuple(self.generators), values, means), ()
 
     def _needs_all(self, indices: list[int]) -> bool:
-        """Return whether these concepts take all the queries, so that an answer that keeps them loses the game."""
+        """Return whether these concepts need all `queries` of the game, so that an answer that keeps them loses it."""
         # Of the whole class it is asked while its own value is searched for: first of those with one concept less.
         whole = len(indices) == len(self.concepts)
         if whole and any(self._needs_all(indices[:i] + indices[i + 1 :]) for i in range(len(indices))):

@@ -75,7 +75,7 @@ class Gadget:
         return float(self.betas.max())
 
     def levels(self, words: Words) -> NDArray[np.int64]:
-        """Return the levels (n,) of packed token pairs (n, 2, words); they have a meaning only where z_0 != 0."""
+        """Return the levels (n,) of packed token pairs (n, 2, words); they mean nothing if tokens agree in bit 0."""
         if compiled_pays(words.size):
             from hardness.kernels.bits import weigh
 
@@ -105,13 +105,14 @@ class Gadget:
         return np.asarray(np.take(table, levels - low, mode="clip"))
 
     def place(self, words: Words, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return outputs (n, 2, d): in column 0 `gated` (`hardness.tokens`) for `value` (n,) and the gate, else 0."""
+        """Return outputs (n, 2, d) on packed pairs (n, 2, words), 0 outside column 0.
+        Row a holds token a's first sign, times `value` (n,) if the tokens differ in it, else times the gate C."""
         Y = np.zeros((len(words), 2, self.dim))
         Y[:, :, 0] = gated(words, value, self.gate)
         return Y
 
     def labels(self, words: Words) -> NDArray[np.float64]:
-        """Return the output (n, 2, d) on packed pairs (n, 2, words), in closed form: last bits of a softmax tell w."""
+        """Return outputs (n, 2, d) on packed pairs (n, 2, words), in closed form: a softmax's last bits tell w."""
         return self.place(words, self.value(self.levels(words)))
 
     def __call__(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -156,7 +157,7 @@ def exact(
     """Return len(levels) - 1 heads whose label is exactly a constant plus the target at every level (theorem 1.2).
 
     `levels` are consecutive integers and `targets` any integers on them; an integer `sharpness` r >= 2 sets β = 2 ln r.
-    Coefficients are rationals, rounded once; beyond `EXACT_HEADS` heads they come from the same formula in 256 bits.
+    Coefficients are rationals, rounded once; beyond 64 heads they come from the same formula in 256 bits.
     """
     if len(levels) <= EXACT_HEADS + 1:
         c, A = coefficients(*_nodes(targets, Fraction(sharpness)))
@@ -180,7 +181,7 @@ def gadget(kind: ParityKind, weights: Sequence[int], numbers: Sequence[Any], A: 
 
 
 def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
-    """Return y, a, g of `coefficients` for consecutive levels and thresholds half-way, as numbers like r; y_0 = 1."""
+    """Return the arguments y, a, g of `coefficients` for consecutive levels and half-way thresholds, of r's type."""
     steps = range(len(targets))
     y = np.array([r ** (2 * k) for k in steps], dtype=object)
     a = np.array([r ** (2 * k - 1) for k in steps[1:]], dtype=object)
@@ -188,10 +189,10 @@ def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
 
 
 def residual(targets: Sequence[int], sharpness: int) -> Any:
-    """Return what theorem 1.2's heads miss offset plus target by, at the first level where they do; 0 if at none.
+    """Return the first error that is not 0 of theorem 1.2's labels at the levels, offset and target taken off; else 0.
 
-    Computed over Q up to `EXACT_HEADS` heads; beyond, in the field of `SAFE_PRIME` elements: only for a fraction of
-    about 1e-15 of all primes of that size could an identity that fails over Q hold there.
+    Computed over Q up to 64 heads; beyond, in a prime field (`SAFE_PRIME`): only for a fraction of about 1e-15 of all
+    primes of that size could an identity that fails over Q hold there.
     """
     if len(targets) <= EXACT_HEADS + 1:
         r: Any = Fraction(sharpness)
@@ -232,7 +233,7 @@ def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
 
 
 def saturation_error(gadget: Gadget) -> float:
-    """Return a bound on how far heads are from `values` at integer levels: 4 max|c| e^{-β/2}/(1 - e^{-β}) (1.4)."""
+    """Return a bound on how far heads are from their `values` at a level: 4 max|c| e^{-β/2}/(1 - e^{-β}) (1.4)."""
     return float(
         4 * np.abs(gadget.coefficients).max() * np.exp(-gadget.beta / 2) / (1 - np.exp(-gadget.beta))
     )
@@ -241,7 +242,8 @@ def saturation_error(gadget: Gadget) -> float:
 def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
     """Return the largest number of bits whose parity m heads compute: m (diag), m/2 (dot), 2m - 1 (sharp, wide).
 
-    With `balance` (sharp, wide) one head makes the gate C = 0. Raises `InputError` for an odd m (dot), other `balance`.
+    With `balance` (sharp, wide) one head makes the gate C = 0, the label where tokens agree in coordinate 0. Raises
+    `InputError` for an odd m (dot), and for `balance` with diag or dot.
 
     >>> bits("diag", 4), bits("dot", 4), bits("sharp", 4), bits("sharp", 4, balance=True)
     (4, 2, 7, 5)
@@ -260,10 +262,11 @@ def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:
 
 
 def level_counts(kind: ParityKind, weights: Sequence[int]) -> tuple[int, list[int], int]:
-    """Return the law of the level given z_0 != 0, as (lowest, counts, bits): P(lowest + i) = counts[i]/2^bits exactly.
+    """Return the law of the level on informative inputs, as (lowest, counts, bits): P(lowest + i) = counts[i]/2^bits.
 
-    A diag weight is a factor (1 + y^w)/2 of the generating function, a dot weight (1 + y^w)²/4 up to a shift. One big
-    integer holds all coefficients of the polynomial, so that a factor is one shift and one addition.
+    Informative are inputs whose tokens differ in coordinate 0. A diag weight is a factor (1 + y^w)/2 of the generating
+    function, a dot weight (1 + y^w)²/4 up to a shift. One big integer holds all coefficients of the polynomial, so that
+    a factor is one shift and one addition.
     """
     factors = [abs(w) for w in weights if w for _ in range(2 if kind == "dot" else 1)]
     slot = 8 * (len(factors) // 8 + 1)

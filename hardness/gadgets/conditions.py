@@ -45,7 +45,7 @@ CONDITIONS = [
 
 
 def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
-    """Return `CONDITIONS` with their values for a layer on sequences of `tokens` tokens."""
+    """Return the non-degeneracy conditions of a learner's theorem with their values for a layer on `tokens` tokens."""
     m, d, theta, w = layer.heads, layer.dim, layer.theta, layer.w
     with np.errstate(divide="ignore", invalid="ignore"):  # nan of too few heads, or of a zero matrix
         power, weight = _power(theta), np.sqrt(_power(w))

@@ -14,7 +14,7 @@ MAX_MODULUS = 2**20
 
 
 def check(q: int, p: int, heads: int | None) -> None:
-    """Raise `InputError` unless 2 <= q <= 2^20, 2 <= p <= q, and `heads` is None or at least 2."""
+    """Raise `InputError` unless the modulus q is in 2..2^20, p (levels) in 2..q, and `heads` None or at least 2."""
     whole("modulus", q, 2, MAX_MODULUS)
     whole("levels", p, 2, q, f"the modulus is {q}")
     if heads is not None:
@@ -64,7 +64,7 @@ def change(index: Any, q: int, p: int) -> Any:
 
 
 def nearest_changes(mean: float, heads: int, q: int, p: int) -> int:
-    """Return the index of the first of the `heads` consecutive level changes nearest to `mean` (theory 1.4).
+    """Return the index i of the first of `heads` consecutive level changes ceil(i q/p) nearest to `mean` (theory 1.4).
 
     The index is 1 mod p, a change from level 0 to 1, so that offset and gate of the heads depend on (p, heads) alone.
     """

@@ -50,7 +50,7 @@ def rational(
     """Return rational heads that compute the parity of `size` bits; with `balance` one of them makes Σ c_i = 0.
 
     Three lists, by ascending threshold b_i: r_i = e^(β_i/2) of sharpness β_i, the integer 2 b_i, the coefficient c_i.
-    Raises `InputError` for more than `MOST_HEADS` heads, or more at one threshold than `SHARPNESSES` has.
+    Raises `InputError` for more than 32 heads, or more at one threshold than `SHARPNESSES` has.
 
     >>> [float(sum(map(abs, rational(m, s)[2]))) for m, s in ((3, 5), (5, 7), (3, 3))]
     [31.92..., 36.64..., 3.09...]
@@ -122,7 +122,7 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
 
 
 def parity(kind: ParityKind, weights: Sequence[int], thresholds: Any, c: Any, betas: Any, C: Any) -> Gadget:
-    """Return the gadget, of offset 0 and gate C, of heads that are (-1)^t at the level t of `weights`, 0s and 1s."""
+    """Return the gadget, of offset 0 and gate C, whose heads compute (-1)^t at level t of `weights`, 0s and 1s."""
     levels = range(sum(weights) + 1)
     cuts, values = [t - 0.5 for t in levels[1:]], [(-1) ** t for t in levels]
     return gadget(kind, weights, (thresholds, c, betas, cuts, values), 0, C)

@@ -41,7 +41,7 @@ def ratio(s: int) -> Fraction:
 
 
 def steps(m: int) -> list[Any]:
-    """Return the unknowns of `equations` for m heads as they would be if the steep heads were step functions."""
+    """Return Newton's start: the unknowns of `equations` for m heads if the steep heads were step functions."""
     from mpmath import mpf
 
     r = _wide(m, mpf)
@@ -60,8 +60,9 @@ def steps(m: int) -> list[Any]:
 def equations(m: int, unknowns: Sequence[Any], context: Any) -> tuple[list[Any], list[list[Any]]]:
     """Return how far m heads are from the parity at levels k = 1, …, m above the middle, and the derivatives by log|v|.
 
-    The v are `unknowns` (docstring of the module), in numbers of an mpmath `context`. A head with r = e^(β/2) and
-    threshold b is (y - a)/(y + a) at a level x, with y = r^(2 x) and a = r^(2 b).
+    The `unknowns` v, in numbers of an mpmath `context`, are c of the wide head, c of a steep one in the middle (even
+    m), and c and a of each pair of steep heads. A head with r = e^(β/2) and threshold b is (y - a)/(y + a) at a level
+    x, with y = r^(2 x) and a = r^(2 b).
     """
     values, rows = [], []
     r = _wide(m, context.mpf)
@@ -92,7 +93,7 @@ def _pairs(m: int, unknowns: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 @lru_cache(maxsize=64)
 def solution(m: int) -> tuple[Any, ...]:
-    """Return the unknowns that solve `equations` for m heads, to about `DIGITS` digits, by Newton's method."""
+    """Return the unknowns that solve `equations` for m heads, to about 100 digits, by Newton's method."""
     from mpmath import lu_solve, matrix, mp, workdps
 
     with workdps(DIGITS):
@@ -107,9 +108,9 @@ def solution(m: int) -> tuple[Any, ...]:
 
 
 def certified(m: int) -> bool:
-    """Say whether it is proved that one exact solution agrees with `solution(m)` to `NEAR` digits (Krawczyk's test).
+    """Say whether it is proved that one exact solution agrees with `solution(m)` to 60 digits (Krawczyk's test).
 
-    Let v be that solution, F(δ) the equations at v e^δ, J their derivatives on the box |δ| <= ρ = 10^-NEAR, Y about the
+    Let v be that solution, F(δ) the equations at v e^δ, J their derivatives on the box |δ| <= ρ = 10^-60, Y about the
     inverse of J at 0. If |Y F(0)| + |1 - Y J| ρ < ρ in every coordinate, δ - Y F(δ) has one fixed point in the box.
     """
     from mpmath import inverse, iv, matrix, mp, workdps
@@ -145,7 +146,7 @@ def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
     """Return heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: those of `solution`, rounded once.
 
-    With `balance` one of them makes the gate C = 0. Raises `InputError` for more than `MOST_HEADS` heads.
+    With `balance` one of them makes the gate C = 0. Raises `InputError` for more than 32 heads.
     """
     from mpmath import log as ln
     from mpmath import mpf, workdps

@@ -23,7 +23,7 @@ LEARNED = 0.1  # mean squared error on informative rows, where the label has var
 @dataclass(frozen=True)
 class Descent:
     """Records how a gradient descent ended: `solved` after `steps` steps, or `budget` when steps or queries ran out.
-    `error` is the last mean squared error on informative rows; None while the oracle still allows several sets."""
+    `error` is the last mean squared error where tokens differ in coordinate 0; None while several sets are possible."""
 
     status: str
     queries: int

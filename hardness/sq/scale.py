@@ -68,7 +68,7 @@ def _window_bits(n: int, tolerance: float, queries: float) -> int:
 
 
 def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the coordinates, the one in fewest of the sets `pool` last; its sets drop out, and so on forwards."""
+    """Return the coordinates, those in many sets of `pool` first: the rarest is last, its sets drop out, and so on."""
     rest, order = coordinates.tolist(), []
     while len(rest) > 1:
         counts = [np.count_nonzero(pool >> np.uint64(j) & ONE) for j in rest]
@@ -82,8 +82,7 @@ def _groups(
     pool: NDArray[np.uint64], window: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return an order of the sets `pool` in which those that agree outside the coordinates `window` are neighbours.
-    Returned too are the sets' bits at these coordinates, in that order, and where each such group starts (then the
-    end)."""
+    Returned too are the sets' bits at these coordinates, in that order, and where each group starts (then the end)."""
     parts, outside = np.zeros(pool.size, np.int64), pool.copy()
     for i, coordinate in enumerate(window):
         bit = np.uint64(coordinate)
@@ -201,9 +200,9 @@ def window_batches(
 
     `parts` int64: the sets' bits at these coordinates, shuffled, group g at starts[g]:starts[g+1]. A transform gives
     the means of a group's batch, integers over 2^(bits+1); other sets have mean 0. The means that an answer allows span
-    `length` such units. Asked is the batch that loses most, of the size, at most `cap`, that `mode` (`batch_modes`)
-    finds best, or two more or fewer. A group smaller than both `smallest` and the batch is left. Sets ruled out become
-    0 in `alive`.
+    `length` such units. Of the size that `mode` (`batch_modes`) calls best, at most `cap`, two more and two fewer, the
+    batch that loses most is asked. A group smaller than both `smallest` and the batch is left. Sets ruled out become 0
+    in `alive`.
     """
     live = parts.size
     table = np.empty(1 << bits, np.int32)

@@ -60,7 +60,7 @@ def until_idle(
 
 
 def best_of(candidates: Callable[[Any, int], Iterable[Query]], live: Any, tolerance: float) -> Steps:
-    """Ask, each time, the query of `candidates(live, idle)` that leaves fewest concepts if `window` answers it.
+    """Ask, each time, the query of `candidates(live, idle)` that leaves fewest concepts against the oracle `window`.
     `live` are the concepts still possible, `idle` is the number of rounds in a row that have ruled out nothing."""
 
     def best(live: Any, idle: int) -> list[Query]:
@@ -256,9 +256,7 @@ def cut(values: Values, at: float) -> Values:
 
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Ask the coordinates of gradients of small random networks, MLP neuron and attention head, times the label.
-
-    For max(0, <a, v> + b) they are v_j 1{<a, v> + b > 0}; for sigma(<w, u> - b) they are u_j sigma', scaled to reach 1.
-    """
+    For max(0, <a, v> + b) they are v_j 1{<a, v> + b > 0}; for sigma(<w, u> - b) they are u_j sigma', scaled to 1."""
     check_table(concepts, GRADIENT_BITS)
     n = concepts.n
     v = np.where(np.arange(1 << n) >> np.arange(n)[:, None] & 1, -1.0, 1.0)  # (n, 2^n)

@@ -20,9 +20,7 @@ FEW_HEADS = (
 
 def log2_distinct(concepts: RoundingConcepts) -> float:
     """Return log2 V, V = 1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
-
-    V = 2^n for diag and for even q; for dot and odd q z and -z determine each other, and P is at most 2 (3/8)^n.
-    """
+    V = 2^n for diag and for even q; for dot and odd q z and -z determine each other, and P is at most 2 (3/8)^n."""
     if concepts.gadget == "diag" or concepts.q % 2 == 0:
         return float(concepts.n)
     return concepts.n * log2(8 / 3) - 1
@@ -109,9 +107,7 @@ def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | Non
 
 def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) -> float | None:
     """Return log2 SDA(g), g = `average`, of the ideal p-level labels, from the spectrum of cosines (theory 2.4).
-
-    SDA is the statistical dimension. None for composite q, where the argument fails, and where it says nothing.
-    """
+    SDA is the statistical dimension. None for composite q, where the argument fails, and where it says nothing."""
     q = concepts.q
     if any(q % k == 0 for k in range(2, floor(sqrt(q)) + 1)):
         return None
