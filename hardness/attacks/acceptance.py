@@ -30,9 +30,9 @@ PAIR_ROWS = 4000  # rows on which moves are compared: of two coordinates there a
 def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bool:
     """Tell whether w (n,) explains `fresh` rows, not used to find it, and no neighbour explains `known` rows better.
 
-    Without noise w must give the level of every row that the heads reach (theory 1.4). With noise or flips, its share
-    of right levels on `fresh` rows must lie above halfway between the right secret's and a guess's, and no change of
-    one coordinate by ±1 may fit `known` rows (if None, the fresh ones) better.
+    Without noise w must give the level of every row that the heads can label rightly (theory 1.4). With noise or flips,
+    its share of right levels on `fresh` rows must lie above halfway between the right secret's and a guess's, and no
+    change of one coordinate by ±1 may fit `known` rows (if None, the fresh ones) better.
     """
     known = fresh if known is None else known
     if len(fresh) == 0:
@@ -52,7 +52,7 @@ def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bo
 
 
 def ended(w: Integers | None, fresh: Equations, used: int, detail: dict[str, Any]) -> Recovery:
-    """Return a `Recovery`: `budget` if w (n,) is None, `wrong` if `fresh` rows refute it, and `solved` otherwise."""
+    """Return how an attack on `used` examples ended: `budget` if w (n,) is None, `wrong` if refuted, else `solved`."""
     if w is None:
         return Recovery("budget", None, used, detail=detail)
     if not accepts(fresh, w):
@@ -61,7 +61,7 @@ def ended(w: Integers | None, fresh: Equations, used: int, detail: dict[str, Any
 
 
 def _reproduces(rows: Equations, w: Integers) -> bool:
-    """Tell whether w gives the level of every row, or of every row that the heads reach if those are over a quarter."""
+    """Tell whether w gives the level of every row, or of all that the heads can label rightly, if over a quarter."""
     if rows.agreement(w) == 1:
         return True
     reached = trusted(rows, w)
@@ -108,13 +108,13 @@ def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
 def trimmed(equations: Equations, w: Floats) -> Floats:
     """Return w (n,) after rounds of least squares on `trusted` rows whose residuals lie not far beyond the level.
 
-    First whole residuals count, in the end only what exceeds the level: all residues inside it are equally right.
+    At first whole residuals count, in the end what exceeds the level: all residues inside it are equally right.
     """
     centre, width = modular.preimages(equations.q, equations.p)
     half = (width[equations.level] - 1) / 2 + 2 * equations.noise
 
     def pull(residual: Floats, at: Floats, margin: float, idle: float | Floats) -> Floats:
-        """Return residuals with `idle` less in size, and 0 on rows not trusted or over `margin` beyond the level."""
+        """Return residuals shrunk by `idle`: 0 on rows not trusted at estimate `at`, or `margin` off the level."""
         size = np.abs(residual)
         counts = (size <= half + margin) & trusted(equations, at)
         return np.where(counts, np.sign(residual) * np.maximum(size - idle, 0), 0.0)

@@ -115,7 +115,10 @@ def _attack(
     seed: int,
     progress: Progress,
 ) -> Recovery:
-    """Attack the equations that `rows` reads, regress on `known` ones and test on `fresh` ones; return how it ended."""
+    """Attack the equations that `rows` reads, regress on `known` ones and test on `fresh` ones; return how it ended.
+
+    `available` is how many rows there are (inf: a stream), `budget` how many at most are held at a time.
+    """
     n = known.n
     if known.are_parities:
         return Recovery.refused("parity has no rounding error to average out; try gaussian or search")

@@ -39,7 +39,7 @@ ESTIMATED_VANISH = (0, 4, 8, 14, 20, 32, 48, 72, 108)
 
 @dataclass(frozen=True)
 class Plan:
-    """log2 of the rows before each step and at the end, coordinates cancelled by each step, and a grid for the others.
+    """A BKW plan: log2 of rows before each step and at the end, coordinates that each cancels, a grid for the rest.
 
     Rows used are 0 on the last `vanish` coordinates. `signal` is the expected sum of cosines at the right angles, in
     standard deviations, `score` that at the nearest point of a grid of g angles for each coordinate `left`.
@@ -112,7 +112,7 @@ def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
 
 
 def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
-    """Return `signal` less the loss, in ln, at the nearest of g angles on each of `left` coordinates of `level`."""
+    """Return `signal`, in ln, less what the nearest of g angles loses on each of `left` sums of 2^level half signs."""
     return signal - 2.0**level * grid_loss(g) * left
 
 
@@ -178,7 +178,7 @@ def _all_rows(n: int, bias: float, level: int, available: float, held: float, ma
 def _steps(
     level: int, top: float, steps: int, rows: list[float], blocks: list[int], left: int
 ) -> Iterator[tuple[list[float], list[int]]]:
-    """Yield (log2 of rows, blocks) of `steps` more steps, for all roundings that keep 2^(top - 1) rows or more."""
+    """Yield (log2 of rows, blocks) after `steps` more steps, in all roundings with 2^(top - 1) to 2^top rows each."""
     if steps == 0:
         yield rows, blocks
         return

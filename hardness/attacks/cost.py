@@ -11,7 +11,7 @@ LOG2_OPERATIONS_A_SECOND = 30.0
 
 @dataclass(frozen=True, order=True)
 class Log2Cost:
-    """log2 of elementary operations, of memory words and of samples; of two costs the one of less time is less."""
+    """log2 of elementary operations, of memory words and of samples; costs are compared by time first."""
 
     time: float
     memory: float

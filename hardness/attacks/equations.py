@@ -35,7 +35,7 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
 
 
 def quiet(line: str) -> None:
-    """Drop a line of progress, for attacks that report none."""
+    """Drop a line of progress."""
 
 
 def on_equations(solve: Callable[[Equations, int | None, int, Progress], Recovery]) -> Attack:

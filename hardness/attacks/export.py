@@ -101,9 +101,11 @@ def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
 
 @dataclass(frozen=True)
 class LWE:
-    """Samples b = A s + e mod q: A (m, n), entries of e from `error[0]` to `error[1]` plus a Gaussian of standard
-    deviation `noise`, entries of s from `secret[0]` to `secret[1]`. Levels have ⌊q/p⌋ or ⌈q/p⌉ residues: those that
-    most examples have give s entries from `most[0]` to `most[1]`, each as likely. `sd` is the standard deviation of e.
+    """LWE samples b = A s + e mod q, A (m, n), made of rounded products; `sd` is the standard deviation of e.
+
+    Entries of s lie from `secret[0]` to `secret[1]`, those of e from `error[0]` to `error[1]`, plus a Gaussian of
+    standard deviation `noise`. Levels have ⌊q/p⌋ or ⌈q/p⌉ residues; the number that most examples have makes s entries
+    uniform from `most[0]` to `most[1]`.
     """
 
     A: Integers
@@ -124,7 +126,7 @@ class LWE:
         return f"LWE.Parameters(n={n}, q={self.q}, Xs={spread}, Xe={error}, m={m}, tag='rounding in normal form')"
 
     def challenge(self) -> str:
-        """Return the text that solvers of LWE challenges read: n, m, q, α = standard deviation/q, b, the rows of A."""
+        """Return the text that solvers of LWE challenges read: n, m, q, α = `sd`/q, b and the rows of A."""
         b, *rows = (f"[{' '.join(map(str, row))}]" for row in [self.b.tolist(), *self.A.tolist()])
         (m, n), A = self.A.shape, "\n".join(rows)
         return f"{n}\n{m}\n{self.q}\n{self.sd / self.q:.6f}\n{b}\n[{A}]\n"

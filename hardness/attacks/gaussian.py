@@ -53,9 +53,9 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
 def gaussian(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Solve the linear equations that examples hold; `budget` is the largest number of tries.
 
-    Parity without flips takes one elimination; with flips, one on n + 1 random rows a try (pooled Gauss for LPN), which
-    succeeds with probability .5776 (1-η)ⁿ. Rounding: elimination over Z/q on the rows whose level has a single residue;
-    `refused` if there are none. The answer is checked on rows that no elimination saw.
+    Parity without flips takes one elimination; with a share η flipped, one on n + 1 random rows a try (pooled Gauss),
+    which succeeds with probability .5776 (1-η)ⁿ. Rounding: elimination over Z/q on rows whose level has a single
+    residue; `refused` if there are none. The answer is checked on rows that no elimination saw.
     """
     if equations.flip > 0:
         return _pooled(equations, TRIES if budget is None else budget, seed)

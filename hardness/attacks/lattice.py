@@ -152,8 +152,8 @@ def zero_on(rows: Equations, columns: Integers) -> Equations:
 def select(rows: Equations, rank: int) -> tuple[Integers, Integers]:
     """Return the coordinates to keep, and those to give up in the order of choice: trials use rows that are 0 on these.
 
-    The coordinate that is 0 in most of the remaining rows is given up next, as long as at least `SPARE` times the rows
-    that a trial draws (coordinates kept plus `rank`) remain.
+    The coordinate that is 0 in most of the remaining rows is given up next, as long as at least 1.5 times the rows that
+    a trial draws (coordinates kept plus `rank` of its lattice) remain.
     """
     zero = rows.a == 0
     left = np.arange(rows.a.shape[1])
@@ -175,7 +175,8 @@ def decode(
 ) -> Floats | None:
     """Return the secret mod q as estimated (n,) by one trial on random rows of `core`, or None where it found none.
 
-    `sd` is the labels' error in residues, `rank` that of the lattice to draw; figures of the trial go into `detail`.
+    `sd` is the deviation of the labels' errors, `rank` that of the lattice to reduce; `detail` gets the trial's
+    figures.
     """
     sample = core.rows(rng.permutation(len(core))[: core.n + rank])
     try:
@@ -206,7 +207,7 @@ def regress(rows: Equations, w: Floats) -> Floats:
 
 
 def grow(rows: Equations, kept: Integers, order: Integers, w: Floats) -> Floats:
-    """Return the estimate on all coordinates (n,) from that on `kept` ones; the others are found in reverse `order`.
+    """Return the estimate of the secret (n,) from that on `kept` coordinates; the others are found in reverse `order`.
 
     A new coordinate is the circular mean of the residuals on rows where it is not 0 and those still missing are. Each
     step doubles the rows of the regression.
@@ -282,7 +283,7 @@ def _strategies() -> list[Any]:
 
 
 def _array(A: Any) -> Integers:
-    """Return an integer matrix of fpylll as an array."""
+    """Return an integer matrix of fpylll as an int64 array."""
     out = np.zeros((A.nrows, A.ncols), dtype=np.int64)
     A.to_matrix(out)
     return out
@@ -300,7 +301,7 @@ def nearest_integers(
     """Return a better reduced basis B' of the lattice of B (M, N), and integers m = B'(y - e) of the shortest error e.
 
     `B` is reduced while that lowers the expected work; a pruned search then looks for an e of standard deviation `sd`.
-    m is None if none is found or 2^`MOST_NODES` nodes are too few. y (N,), sd are shares of q; `detail` gets figures.
+    m is None if none is found or 2^28.5 nodes are too few. y (N,), sd are shares of q; `detail` gets figures.
     """
     from hardness.kernels.search import nearest
 

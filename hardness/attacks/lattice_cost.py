@@ -44,10 +44,7 @@ ESTIMATED_BLOCKS = (20, 30, 40, 60, 80, 110, 150, 200, 280, 400)
 
 @dataclass(frozen=True)
 class Pruning:
-    """A pruned lattice search: bounds (M,) on squared norms of projections, chance of success, log2 of nodes.
-
-    `log2_price` is log2 of the nodes that a success costs, the reductions before each search included.
-    """
+    """A pruned lattice search: bounds (M,) on partial squared norms, chance, log2 of nodes and of nodes per success."""
 
     bounds: Floats
     chance: float
@@ -132,7 +129,7 @@ def pruning(log_lengths: Floats, sd: float, log2_spent: float, limit: float = MO
 
 
 def log2_reduction_nodes(beta: int, M: int) -> float:
-    """Return log2 of the number of search nodes that count as much as a reduction by block size β in rank M.
+    """Return log2 of the number of search nodes that take as long as a reduction by block size β in rank M.
 
     Attacks use this fixed rate, measured once, and no clock, so that they decide alike on every machine.
     """

@@ -37,7 +37,7 @@ JUNTA = (
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, function) of each attack and of the bound on queries of `tolerance`, as in `cost.Line`."""
+    """Return (name, source, function) of attacks and the bound at `tolerance`; functions return costs, or why not."""
     it = _Rounded.of(public)
     bound = f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)"
     cells = (
@@ -212,8 +212,8 @@ def _few_heads(it: _Rounded) -> Log2Cost | str:
 def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float, float]:
     """Return the shares ρ₁², ρ₂² of a label's variance that are linear and quadratic in ⟨w, u⟩ (theory 1.4).
 
-    The label is the indicator of the level with the largest share, and changes `heads` times. ⟨w, u⟩ is normal with
-    standard deviation `deviation`; the shares are averages over its mean, anywhere in one period of the levels.
+    They are those of the best level's indicator, if the label changes `heads` times. ⟨w, u⟩ is normal with standard
+    deviation `deviation`; the shares are averages over its mean, anywhere in one period of the p levels.
 
     >>> [round(share, 3) for share in hermite_shares(97, 2, 2, 200.0)]  # 0, 1, 0: nearly even in the level
     [0.002, 0.05]

@@ -143,7 +143,7 @@ class Family(ABC):
         return None
 
     def model_secret(self) -> Secret | None:
-        """Return a secret whose layer has the figures of `hardness.gadgets.conditions` of all; None if they differ."""
+        """Return a secret whose layer meets `hardness.gadgets.conditions` as every other does; None if they differ."""
         return None
 
     def concepts(self) -> Concepts | None:

@@ -195,10 +195,7 @@ class ListedConcepts(ABC):
 
     @cached_property
     def table(self) -> NDArray[np.int8]:
-        """Return the labels ±1 of all N distinct concepts on `inputs`, int8 (N, 2^n).
-
-        Raises `InputError` for labels of other values, and for more than 2^28 labels.
-        """
+        """Return labels ±1 of all N distinct concepts, int8 (N, 2^n). Raises `InputError` for others or over 2^28."""
         secrets = self.secrets()
         if not 0 < len(secrets) * 2**self.n <= ENUMERATED:
             raise InputError(f"{len(secrets)} concepts cannot be listed on 2^{self.n} inputs")

@@ -115,7 +115,7 @@ class Nested(Family):
         return gadget.exact(self.gadget, weights, *levels(self.gadget, len(support)), self.sharpness)
 
     def certificate(self, teacher: NestedGadget) -> dict[str, Any]:
-        """Return what is proved (theorem 1.2): column i is ±1 plus A_i, or C_i where tokens agree in coordinate 0."""
+        """Return what is proved (theorem 1.2): column i of row a is x_a[0] times A_i ± 1, or C_i if x_1[0] = x_2[0]."""
         parities = (teacher, *teacher.blocks)
         return {
             "method": "theorem 1.2, exact over Q, for every shown parity",

@@ -25,10 +25,10 @@ class Hidden(ABC):
     """A hidden linear equation, from public parameters: labels show ⌊p t/q⌋ of t = ⟨w, a⟩ mod q, w (n,) being secret.
 
     Let z be half the difference of the two tokens x_1, x_2. The public vector a (n,) is |z| for diag, z_0 z for dot,
-    without coordinate 0. In column 0, row i of a label is x_i[0] (A + first + step ⌊p t/q⌋) if z_0 ≠ 0, else x_i[0] C.
-    `sparsity` is the number of non-zeros of w if it is public, `flip` the probability that a parity's sign is wrong,
-    `noise` the standard deviation of the noise on t, `heads` the number of heads if they may be too few for all t (see
-    `span`), else None. A, C and `dim` are None if they are not known.
+    without coordinate 0. In column 0, row i of a label is x_i[0] (A + first + step ⌊p t/q⌋) if z_0 ≠ 0, else x_i[0] C;
+    first and step are 0 and 1, for parities 1 and -2. `sparsity` is the number of non-zeros of w if it is public,
+    `flip` the probability that a parity's sign is wrong, `noise` the deviation of the noise on t, `heads` the number of
+    heads if they may be too few for all t (see `span`), else None. A, C and `dim` are None if they are not known.
     """
 
     q: int
@@ -68,14 +68,14 @@ class Hidden(ABC):
     @staticmethod
     @abstractmethod
     def read(secret: Mapping[str, Any], n: int) -> Integers:
-        """Return w (n,) of a secret as files state it. Raises `LookupError`, `TypeError` or `ValueError` for others."""
+        """Return w (n,) of a secret from a file. Raises `LookupError`, `TypeError` or `ValueError` for a bad one."""
 
     def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the public vectors a (N, n) int8, |z| or z_0 z, of pairs X (N, 2, d) that differ in coordinate 0."""
         return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
 
     def levels(self, values: Floats) -> Floats:
-        """Return the levels (N,), integers 0..p-1, that `values` (N,) show, which are labels less their constant A."""
+        """Return the levels (N,), in 0..p-1 if labels are valid, of `values` (N,): labels less their constant A."""
         return (values - self.first) / self.step
 
     @property
@@ -103,7 +103,7 @@ class Hidden(ABC):
         return Equations(a, level, self.q, self.p, kind, self.sparsity, self.flip, self.noise, self.heads)
 
     def predict(self, secret: Mapping[str, Any], X: NDArray[np.int8]) -> Floats:
-        """Return the noiseless labels (N, 2, d) of X (N, 2, d) under a secret as files have it."""
+        """Return the labels (N, 2, d), without noise, of X (N, 2, d) under a secret as files state it."""
         w, rows = self.read(secret, X.shape[2] - 1), informative(X)
         t = self.vectors(X[rows]).astype(np.int64) @ w
         ends = span(w, self.q, self.p, self.heads, self.gadget == "dot")

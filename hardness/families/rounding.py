@@ -147,7 +147,7 @@ class Rounding(Family):
         return gadget.saturated(self.gadget, weights, changes - 0.5, np.arange(heads + 1) % p)
 
     def _levels(self) -> list[int]:
-        """Return every t = ⟨w, a⟩ that any secret w reaches: heads made for all of them tell none (theory 1.4)."""
+        """Return every t = ⟨w, a⟩ that some secret w reaches: heads made for all of them betray none (theory 1.4)."""
         return list(range(-self._farthest, self._farthest + 1))
 
     def _ideal(self, t: Any) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ def nearest(
     """Return the integers m (M,) for which the solution g of L g = h - m is shortest, by a pruned depth-first search.
 
     `L` (M, M) is lower triangular with positive diagonal. Only g whose first i entries have a squared norm of at most
-    bound[i-1], for every i, are considered, and each one found lowers the bounds. Returns m, its squared norm |g|²
+    bound[i-1], for every i, are considered, and each one found lowers the bounds. Returns m, the squared norm of its g
     (infinite if none was found) and the number of nodes visited; the search ends after `nodes` of them.
     """
     M = len(h)
