@@ -175,8 +175,7 @@ def decode(
 ) -> Floats | None:
     """Return the secret mod q as estimated (n,) by one trial on random rows of `core`, or None where it found none.
 
-    `sd` is the deviation of the labels' errors, `rank` that of the lattice to reduce; `detail` gets the trial's
-    figures.
+    `sd` is the deviation of labels' errors, `rank` that of the lattice to reduce; `detail` gets the trial's figures.
     """
     sample = core.rows(rng.permutation(len(core))[: core.n + rank])
     try:

@@ -25,7 +25,7 @@ NO_GUESS = "which guesses no coordinates to hold S"
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, function) of attacks and the bound at `tolerance`; functions return costs, or why not."""
+    """Return (name, source, function) of attacks and the query bound; functions return costs, or why there are none."""
     n, size = int(public["dim"]) - 1, HiddenSet.of(public).sparsity or 0
     eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
     it = _Noisy(n, min(size, n - size), eta, mu)

@@ -37,7 +37,7 @@ JUNTA = (
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, function) of attacks and the bound at `tolerance`; functions return costs, or why not."""
+    """Return (name, source, function) of attacks and the query bound; functions return costs, or why there are none."""
     it = _Rounded.of(public)
     bound = f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)"
     cells = (
