@@ -82,7 +82,7 @@ def families(as_json: Json = False) -> None:
 def generate(
     family: "Family", out: Out, seed: Seed = None, force: Force = False, as_json: Json = False
 ) -> None:
-    """Generate an instance of `family`, write it to the file `out`, and print what it is."""
+    """Generate an instance of `family`, write it to the file `out`, and print its parameters and certificate."""
     refuse_existing(out, force)
     from hardness.instance import Instance
     from hardness.io.files import replacing
@@ -145,7 +145,7 @@ def inspect(
 
 
 def _right_labels(family: "Family") -> dict[str, Any]:
-    """Return "pi", a share of secrets with right labels but for a mass "eps", if heads are limited (theory 2.6)."""
+    """Return "pi", a share of secrets with right labels on all but a share "eps" of inputs, or {} (theory 2.6)."""
     from hardness.families.concepts import RoundingConcepts
     from hardness.sq.bounds.rounding import FEW_HEADS, right_labels
 

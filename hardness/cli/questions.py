@@ -48,7 +48,7 @@ def ray(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Ask how cost grows with the number of heads: proved lower bound, SQ strategies, elimination and learners.
+    """Ask how cost grows with the number of heads: lower bounds, SQ strategies, Gaussian elimination, learners.
 
     Name C for d = C m, or --dim D for a fixed d. Learners run on hidden parities and on random layers of that size.
     In Python `hardness.ray(4, heads=[2, 3, 4])` gives the same table as a data frame. A learner reads at most 2,000,000
@@ -141,7 +141,7 @@ def plot(
 
     Columns are those of `hardness.rows`: dim, heads, learner, status, cost and more. Bars are intervals that hold the
     median with probability .95, or the range of fewer than six runs. A triangle with an arrow is a median that is only
-    known to be larger. A dash with an arrow is a proved lower bound on the cost of games, where the rows hold one.
+    known to be larger. A dash with an arrow is a proved lower bound on a strategy's queries, where rows hold one.
 
     Example: hardness plot reports/exponential-in-m --x heads --by arm --where dim=16 --log y --out costs.svg
     """
@@ -201,7 +201,7 @@ def validate(as_json: Json = False) -> None:
 
 
 def shown(runs: tuple[int | None, ...]) -> str:
-    """Return what runs needed as a range in words, and how many solved if not all; None is one that did not."""
+    """Return the numbers in `runs` as a range, such as "3 to 9"; None is a run that did not solve, and is counted."""
     solved = [entry for entry in runs if entry is not None]
     span = f"{min(solved)} to {max(solved)}" if solved else "none"
     return span if len(solved) == len(runs) else f"{span} ({len(solved)} of {len(runs)} runs)"

@@ -314,7 +314,7 @@ def learn_nondegenerate(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Run the learner with the theorem on a random layer, whose labels it knows only by averages, right within T.
+    """Run the provable learner on a random layer, whose labels it knows only by averages, right within T.
 
     Phases 1 to 4 estimate the sum of the heads' W and the affine hull of their Theta, and phase 6b each Theta. A phase
     is ok if its estimate is good enough for the next one.

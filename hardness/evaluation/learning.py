@@ -49,7 +49,7 @@ class Trial(dict[str, Any]):
             raise AttributeError(name) from None
 
     def plot(self) -> "Figure":
-        """Return a figure of the labels' variance explained against examples: one point if it fits once."""
+        """Return a figure of the labels' variance explained against examples: one point without `partial_fit`."""
         import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
 
         examples, explained = np.array(self.get("curve") or [(self["train_examples"], self["explained"])]).T
@@ -219,9 +219,9 @@ def _read_by(solver: Solver, instance: Instance, seed: int) -> Callable[[int, in
 
 
 def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled, Judged, int]:
-    """Return examples to learn from as a function of (start, n), a tenth held out to judge on, and how many to learn.
+    """Return a function from (start, n) to examples to learn from, a tenth held out to judge on, and `count`.
 
-    This is `count`, or all that are not held out if None. Raises `InputError` if there are fewer.
+    It is all others if None. A structured `family` has labels of few values. Raises `InputError` for too few examples.
     """
     available = len(examples) - -(-len(examples) // SHARE)
     count = available if count is None else count
@@ -290,7 +290,7 @@ def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -
         return None
 
     def apart(sign: float) -> NDArray[np.float64]:
-        """Return |sign·found_j − true_i|/|true_i|, the larger of Θ's and W's, in Frobenius norm (m, m)."""
+        """Return |sign·found_j − true_i|/|true_i| (m, m) in Frobenius norm, for Θ or W, whichever is larger."""
         errors = []
         for here, there in ((true.theta, layer.theta), (true.w, layer.w)):
             norms = np.linalg.norm(here, axis=(1, 2), keepdims=True)[:, 0]

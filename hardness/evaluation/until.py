@@ -130,11 +130,11 @@ def until_solved(
     rule: Criterion,
     allowance: float = float("inf"),
 ) -> Ending:
-    """Run a learner from its start for each of `lives`, until its scores on `judged` meet `rule`; return the end.
+    """Run a learner from its start for each of `lives`, until its scores on `judged` meet `rule`.
 
-    It ends earlier by `allowance` reference seconds of CPU time, a crash, a time limit, or predictions that are not
-    finite. After a refusal, or if the learner gives up, the next run is tried, which has more examples. `opened` starts
-    a learner, with `partial_fit` if `streamed`, and `given` gives examples by (start, count).
+    Returns how it ended: earlier by `allowance` reference seconds of CPU time, a crash, a time limit, or predictions
+    that are not finite. After a refusal, or if the learner gives up, the next run is tried, on more examples. `opened`
+    starts a learner, with `partial_fit` if `streamed`, and `given` gives examples by (start, count).
     """
     ending = Ending()
     for life in lives:

@@ -151,7 +151,7 @@ class Instance:
         return LeanExamples(signs, gated(words, values, family.closed_value(self.teacher)))
 
     def informative(self, count: int, seed: int, start: int = 0) -> InformativeExamples:
-        """Return the examples of `examples` whose two tokens differ in coordinate 0, packed as bits, with labels (r,).
+        """Return those of `count` examples from `start` whose two tokens differ in coordinate 0, as bits, with labels.
 
         The labels are those of `examples` bit for bit. Raises `InputError` for a family whose labels depend on more
         than the coordinates in which two tokens differ.
@@ -174,7 +174,7 @@ class Instance:
         return uniform(philox_key(self.seed, *_lineage(self.family, NOISE), seed), start, count)
 
     def _column_noise(self, count: int, seed: int, start: int) -> NDArray[np.float64]:
-        """Return numbers (count,) for label noise, 1/2 for none. Raises `InputError` if labels fill other columns."""
+        """Return uniform numbers (count,) for label noise, or 1/2. Raises `InputError` if labels fill other columns."""
         if self.family.only_labels:
             raise InputError(f"labels of {self.family.name} have no column_values, in column 0 alone")
         noisy = self.family.flip or self.family.noise
@@ -188,7 +188,7 @@ class Instance:
             yield self.examples(min(CHUNK, count - start), seed, start)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
-        """Return the public parameters as JSON: A is the labels' offset, C their value where coordinate 0 agrees."""
+        """Return the public parameters as JSON data; A is the labels' offset, C their value if coordinate 0 agrees."""
         known = {
             "family": self.family.name,
             **self.parameters,

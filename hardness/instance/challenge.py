@@ -181,7 +181,7 @@ def _canonical(value: Any) -> bytes:
 
 
 def _commit(header: dict[str, Any], answer: bytes) -> str:
-    """Return the SHA-256, in hex, of salt, digest of the header without commitments, and the canonical answer."""
+    """Return the SHA-256, in hex, of the salt, the digest of the header without commitments, and an `answer`."""
     stated = digest(header, ("commitment", "heldout_commitment", "header_sha256"))
     return hashlib.sha256(bytes.fromhex(header["salt"] + stated) + answer).hexdigest()
 
@@ -204,7 +204,7 @@ def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
 
 
 def _canonical_levels(public: dict[str, Any], X: Signs, values: NDArray[np.float64]) -> bytes:
-    """Return as JSON the integers nearest to x_1[0] v - A, v being predictions (H,) and A `public`, or `ValueError`."""
+    """Return as JSON the integers nearest to x_1[0] v - A for predictions v (H,) and A in `public`, or `ValueError`."""
     level = X[:, 0, 0] * values - float(public["A"])
     if not (np.abs(level) < 2**53).all():  # levels are far smaller, and NaN is not
         raise ValueError("predictions must be finite numbers of a label's size")

@@ -17,7 +17,7 @@ REAL = (int, float, Fraction, np.integer, np.floating)
 
 
 def fitting(value: Any, hint: Any, what: str) -> Any:
-    """Return `value`, a number of numpy as Python's, if it has the type `hint`; an int fits float, a bool no int.
+    """Return `value`, a number of numpy as Python's, if it has the type `hint`; an int fits float, a bool is no int.
 
     Raises `InputError`, which begins with `what`, for another type, and for integers of size 2^62 or more.
     """
@@ -63,13 +63,13 @@ def number(name: str, value: Any, interval: str, why: str = "") -> None:
 
 
 def one_of(name: str, value: Any, menu: Any) -> None:
-    """Raise `InputError` unless `value` is one of the texts in `menu`."""
+    """Raise `InputError` unless `value`, of the parameter `name`, is one of the texts in `menu`."""
     if value not in tuple(menu):
         raise _unfit(name, f"one of {', '.join(menu)}", value)
 
 
 def all_finite(name: str, array: NDArray[Any]) -> None:
-    """Raise `InputError` for an array of floats that holds NaN or infinity."""
+    """Raise `InputError` if the array of floats called `name` holds NaN or infinity."""
     if not np.isfinite(array).all():
         raise InputError(f"{name} must be finite, got NaN or infinity")
 

@@ -29,7 +29,7 @@ def finite(value: float) -> bool:
 
 
 def parse(text: str | bytes, what: str) -> Any:
-    """Return the value of a JSON text. `InputError` names `what` if it is no JSON, too deep or has infinite numbers.
+    """Return the value of a JSON text, or raise `InputError`, naming `what`, if it is no JSON, too deep or not finite.
 
     >>> parse("[" * 100_000, "answer.json")
     Traceback (most recent call last):
@@ -89,7 +89,7 @@ def check_version(header: Any, what: str, advice: str) -> None:
 
 
 def canonical(value: Any) -> str:
-    """Return `value` as JSON, the same for any key order, for 1 and 1.0, for tuple and list; else `InputError`.
+    """Return `value` as JSON, the same for any key order, 1 or 1.0, tuple or list; other data are an `InputError`.
 
     >>> canonical({"b": (1.0, -0.0), "a": 0.05})
     '{"a":0.05,"b":[1,0]}'

@@ -66,9 +66,9 @@ def chart(
     is an interval of order statistics that holds it with a probability of at least .95; for fewer than six runs it is
     the range. A hollow triangle with an arrow is a median that is only known to be larger, because a budget or time
     limit ended too many runs. For `cost` and `ratio` only runs count that solved or were ended by such a limit, and a
-    median only known to be at least 0 is left out. A dash with an arrow is a proved lower bound on the cost of games,
-    taken from the column `exact_floor` or else `bound`; where lines differ in it, it has the colour of its line. `log`
-    names the logarithmic axes.
+    median only known to be at least 0 is left out. A dash with an arrow is a proved lower bound on a strategy's
+    queries, from the column `exact_floor` or else `bound`; where lines differ in it, it has the colour of its line.
+    `log` names the logarithmic axes.
 
     Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms of negative numbers.
     """
@@ -158,9 +158,9 @@ def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
 
 
 def _floors(axes: Axes, lines: Sequence[tuple[Any, pd.DataFrame]]) -> None:
-    """Draw the lower bounds of `lines` (colour, rows) as dashes: grey if no x has two of them, else in their colours.
+    """Draw lower bounds for `lines` (colour, rows) as dashes: grey if no x has two of them, else in their colours.
 
-    If one point of a line mixes games, the smallest bound is drawn, which holds for all. Bounds below 1 are left out.
+    Where runs at one point differ in theirs, the smallest is drawn, which holds for all. Bounds below 1 are left out.
     """
     colors: dict[tuple[Any, float], Any] = {}  # by place and bound
     for color, group in lines:
@@ -176,7 +176,7 @@ def _floors(axes: Axes, lines: Sequence[tuple[Any, pd.DataFrame]]) -> None:
 
 
 def floors(rows: pd.DataFrame) -> "pd.Series[float]":
-    """Return for each row the strongest proved lower bound on queries of its statistical game, nan if it has none."""
+    """Return for each row the strongest proved lower bound on its strategy's queries, nan for rows without."""
     proved = pd.Series(float("nan"), rows.index)
     for name in FLOORS:
         if {name, "strategy"} <= {*rows}:

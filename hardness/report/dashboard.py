@@ -74,10 +74,10 @@ def _measured(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with a row per cell, that is, per group of runs with the same family, parameters and solver.
+    """Return a table with a row per cell, that is, per group of runs that differ in repetition alone.
 
     It gives the median cost, the smallest and largest, and the number of runs by status. The median is over runs that
-    solved, or that a budget or time limit ended. Runs that choose settings (`tuning`), and cells without cost, are out.
+    solved, or that a budget or time limit ended. Runs made to choose settings, and cells without costs, are left out.
     """
     ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []
     statuses = [name for name in STATUSES if name == "solved" or name in {*ended["status"]}]
