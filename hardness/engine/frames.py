@@ -109,7 +109,7 @@ def data_frame(lines: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
     """Write rows to a .csv file, one column per value and part (`params.dim`); return the number of rows written.
 
-    Without `timing` (times, provenance) equal seeds give equal bytes. Raises `InputError` if `out` is no .csv file.
+    Without times and provenance (`timing`) equal seeds give equal bytes. Raises `InputError` if `out` is no .csv file.
     """
     if out.suffix != ".csv":
         raise InputError(f"cannot export to {out.name}: name a .csv file")

@@ -46,7 +46,7 @@ Trial = Callable[[Task, int, float], Outcome]
 
 @dataclass(frozen=True)
 class Row:
-    """Hold a planned task and, if its trial was run, how that ended and by what code (else both are None)."""
+    """Hold a planned task and, if its trial was run, its outcome and what ran it (versions, processor; by name)."""
 
     task: Task
     outcome: Outcome | None = None

@@ -45,7 +45,7 @@ def chosen(
 def _with(
     tasks: list[Task], kind: str, names: Sequence[str], of: Callable[[Task], set[str | None]]
 ) -> list[Task]:
-    """Return tasks with any of `names` in `of(task)`, all without names; an unknown name raises, called a `kind`."""
+    """Return the tasks for which `of` has one of `names` (none: all); the error for an unknown name calls it `kind`."""
     known = set().union(*map(of, tasks)) - {None}
     if strange := [name for name in names if name not in known]:
         raise unknown(kind, strange[0], map(str, known))

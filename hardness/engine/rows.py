@@ -135,7 +135,7 @@ def dump_timings(rows: Iterable[Row], out: Path) -> None:
 def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
     """Write the rows of several files of one study and seed, joined, to `out`; return the number of trials by status.
 
-    `out` is a .csv file, or a store under another name. Each path may be whatever `read` takes, errors are `union`'s.
+    `out` is a .csv file, else an SQLite store; paths are as for `read`. Raises `InputError` if the files contradict.
     """
     table = union(paths)
     if out.suffix == ".csv":

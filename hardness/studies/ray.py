@@ -157,7 +157,7 @@ def text_of(rows: Sequence[Row]) -> list[str]:
 
 
 def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:
-    """Yield lower bounds at m heads and dimension d: on queries (theory 2.7), and on one-bit examples (2.10)."""
+    """Yield lower bounds at m heads and dimension d: on queries (theory 2.7), on examples kept as a bit each (2.10)."""
     from hardness.sq.bounds.floors import exact_floor
     from hardness.sq.bounds.messages import message_examples
 

@@ -186,7 +186,7 @@ def parity_floor(dim: int, size: int, exponent: float) -> int:
 
 
 def least_needed(dim: int, size: int, price: Price, power: float) -> float:
-    """Return a lower bound on price(q, τ) over all tolerances τ, of the q queries that `size` of dim - 1 bits need.
+    """Return a lower bound on price(q, τ) over all τ, for the q queries at τ that reveal `size` hidden of dim - 1 bits.
 
     The price grows with q and 1/τ, and `power` is such that it is at least (q/τ²)^power. Between two neighbours of a
     grid of tolerances, q is at least what the smaller one needs, and 1/τ that of the larger; below the grid, q/τ² >=
@@ -227,7 +227,7 @@ def least_prices(games: "DataFrame") -> "DataFrame":
 
 
 def bought(size: int, tau: float) -> str:
-    """Return as text the queries at tolerance tau to be sure of `size` bits at d = 256, rounded down (theory 2.5)."""
+    """Return as text a lower bound on the queries at tolerance tau that reveal `size` of 255 bits (theory 2.5)."""
     return at_least_power(max(0.0, log2(8 * tau**2) + log2(comb(BUDGET_DIM - 1, size) - 1)))
 
 
@@ -242,7 +242,7 @@ def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
 
 
 def needed(rows: "DataFrame", kind: str, aim: float) -> dict[int, list[float]]:
-    """Return by number of heads log2 1/τ where each two-token layer met `aim`; `kind`: "phases" or "every head"."""
+    """Return by heads log2 1/τ of the largest τ at which each layer met `aim`; `kind` is "phases" or "every head"."""
     cells = rows[(rows.kind == kind) & (rows.tokens == 2)].groupby("heads")
     return {int(m): [largest(row.tried, row.errors, aim) for row in cell.itertuples()] for m, cell in cells}
 

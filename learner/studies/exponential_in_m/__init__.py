@@ -196,7 +196,7 @@ def medians(rows: "DataFrame") -> "DataFrame":
 
 
 def cheaper(cells: "DataFrame") -> "DataFrame":
-    """Return for each arm, m, d and width the line of the cheaper setting, default or tuned; known medians go first."""
+    """Return by arm, m, d and width the line of the cheaper setting, default or tuned; a known median beats a bound."""
     order = cells.query("series in ['default', 'tuned']").sort_values(["bound", "median"])
     return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
 
@@ -214,7 +214,7 @@ def slope(cells: "DataFrame", x: str) -> dict[str, float]:
 
 
 def factor(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, float] | None:
-    """Return the factor of examples per head, m >= 3, on a `line` ("4m", "24"); None below three known medians."""
+    """Return how examples multiply per head, m >= 3, on a `line` ("4m", "24"); None below three known medians."""
     chosen = on_line(cells, arm, width, line).query("m >= 3")
     if (~chosen.bound).sum() < 3:
         return None
@@ -234,7 +234,7 @@ def exponents(cells: "DataFrame") -> dict[int, dict[str, float]]:
 
 
 def with_lottery(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
-    """Return cells with n = d - 1, M = width, and p, the `lottery.prediction` at the batch of most of their reading."""
+    """Return cells with n = d - 1, M = width and p, the `lottery.prediction` at the batch size of most examples."""
     from learner.diagonal import GROWN  # late: a list of studies does without scikit-learn
 
     drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")]
@@ -249,8 +249,7 @@ def agreement(cells: "DataFrame") -> dict[str, float]:
 
     A first head is the first to hold the hidden set. `ratio` is the geometric mean of rate over prediction. The rate is
     the number of first heads over the informative examples read before them, half of all, and the prediction 1.4 p/N,
-    both per head. Cells are left out in which heads come on average before weights were renewed once
-    (`lottery.restarts`).
+    both per head. Cells are left out in which heads come on average before all weights were renewed once.
     """
     cells = cells[cells.clock / cells.runs > 2 / lottery.restarts(16, 0.03)]
     ratio = cells.tickets / (cells.clock / 2 * cells.width) * cells.N / (1.4 * cells.p)
@@ -259,7 +258,7 @@ def agreement(cells: "DataFrame") -> dict[str, float]:
 
 
 def spread(work: "DataFrame") -> dict[str, float]:
-    """Return range and geometric mean of heads x examples / N (sets) over cells, and how many are within 3 times it."""
+    """Return range and geometric mean of heads x examples / N sets, and the count of cells within a factor 3 of it."""
     share = work.width * work["median"] / work.N
     mean = exp(np.log(share).mean())
     near = int(share.between(mean / 3, 3 * mean).sum())
@@ -357,7 +356,7 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "DataFrame":
-    """Return one line per line of cells ("4m", "24") and width: factors per head of N and of each arm's examples."""
+    """Return a row per entry of `lines` ("4m", "24") and width: factors per head of N and of each arm's examples."""
     import pandas as pd
 
     table = []

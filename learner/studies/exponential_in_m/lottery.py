@@ -79,7 +79,7 @@ def likely_sets(rng: np.random.Generator, t: Floats, size: int) -> tuple[Floats,
 
 
 def strengths(rng: np.random.Generator, n: int, s: int, scale: float, heads: int) -> tuple[Floats, Floats]:
-    """Return rho_T² = ĝ(T)²/E g² (heads,) of random heads of slope g and sets T of s - 1 places, and their weights."""
+    """Return rho_T² = ĝ(T)²/E g² (heads,) for slopes g of random heads, random T of s - 1 places, and their weights."""
     t, b = equilibrium(rng, heads, n, scale)
     t, ratios = likely_sets(rng, t, s - 1)
     return coefficients(t, b, s - 1) ** 2 / mean_squares(t, b), ratios

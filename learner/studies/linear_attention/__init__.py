@@ -148,8 +148,7 @@ def tokens(automata: States, state: States, letter: States) -> NDArray[np.int8]:
     """Return tokens (n, QA + 1, QA + Q) that ask where `letter[i]` leads from `state[i]`; the query is last.
 
     One token [e_(q,w); e_δ(q,w)] states each transition δ of `automata` (n, Q, A), of state q by letter w, and the
-    query is [e_(s,w); 0]. State and letter make one coordinate together: a linear score cannot test both of two
-    separate ones.
+    query is [e_(s,w); 0]. State and letter make one coordinate together: no linear score can test two separate ones.
     """
     n, Q, A = automata.shape
     X = np.zeros((n, Q * A + 1, Q * A + Q), dtype=np.int8)

@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return every model at every number of examples."""
+    """Return the trials of every model at every number of examples, or at three numbers if `quick`."""
     counts = QUICK_COUNTS if quick else COUNTS
     cells = [(name, n) for name in (*MODELS, PAIRS) for n in counts if name != PAIRS or n <= CONTROLLED]
     return [
@@ -82,7 +82,7 @@ def target(name: str, X: Array, b: Array) -> Array:
 
 
 def model(name: str, heads: int, random_state: int) -> "RidgeLearner":
-    """Return the learner called `name`, one of attention or a network, with 17 trained weights for each of `heads`."""
+    """Return the learner called `name` (attention, or a network of neurons) with 17 trained weights per head."""
     from learner.regression import RandomFeatureAttention, RandomFeatureMLP
     from learner.studies.random_features.pairs import RandomFeaturePairs
 

@@ -45,7 +45,7 @@ SHOWN, MOST_TRIES = 20_000, 200_000  # examples that elimination is handed, and 
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return trials of students on chains of labels and on biased inputs, and of elimination on flipped labels."""
+    """Return trials of online learners on nested parities and on biased bits, and of elimination on flipped labels."""
     cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
     plain: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
     cells: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
@@ -93,7 +93,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Return a student's examples, or how many subsets of a pool of 20,000 noisy examples elimination tried.
+    """Return the examples of an online learner, or how many subsets of 20,000 noisy examples elimination tried.
 
     >>> trial(next(t for t in tasks(True) if t.solver["kind"] == "elimination"), 0, 60.0).cost
     1

@@ -60,7 +60,7 @@ def chain_enough(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.
     """Return how many queries suffice if the labels of all blocks are shown: Σ_i `biased_enough` (theory 2.9), or None.
 
     Each block is sought among the bits still left. Without bias these are Σ_i (N_i - 1) queries of one parity each, at
-    τ < 1/4. None is for a block of which no product has a gap.
+    τ < 1/4. The result is None if no product has a gap for some block.
     """
     starts = [sum(blocks[:i]) for i in range(len(blocks))]
     parts = [biased_enough(n - start, g, tolerance, mu) for start, g in zip(starts, blocks, strict=True)]
