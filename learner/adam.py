@@ -28,7 +28,7 @@ def one_thread() -> Any:
 
 
 class Pace(NamedTuple):
-    """The numbers of Adam's rule; before each step `decay` shrinks parameters by the factor 1 - rate · decay."""
+    """Holds the numbers of Adam's rule; before each step `decay` shrinks parameters by the factor 1 - rate · decay."""
 
     rate: float
     beta1: float = 0.9
@@ -40,10 +40,11 @@ class Pace(NamedTuple):
 def update(
     pace: Any, share: float, unseen: Any, parameter: Any, gradient: Any, mean: Any, square: Any
 ) -> Any:
-    """Take one step of Adam in `parameter`, in place, by `gradient` times `share`.
+    """Change `parameter` by one step of Adam with the constants `pace`, down `gradient` times `share`.
 
     All arrays are flat, of one float type and one size. `mean` and `square`, changed too, are the running means of
-    gradients and of their squares, 0 at first; `unseen` holds the weights beta1^t and beta2^t of these zeros in step t.
+    gradients and of their squares, 0 at first; `unseen` holds beta1^t and beta2^t in step t, the weights of these
+    zeros.
     """
     number = parameter.dtype.type
     root = np.sqrt(1 - unseen[1])
@@ -64,7 +65,7 @@ def update(
 
 
 class Adam:
-    """The optimizer Adam, which changes `parameters`, contiguous arrays of any shapes, in place."""
+    """Optimizes `parameters`, contiguous arrays of any shapes, in place by Adam."""
 
     def __init__(self, parameters: Sequence[Any]) -> None:
         self.flat = [parameter.reshape(-1) for parameter in parameters]
@@ -73,7 +74,7 @@ class Adam:
         self.unseen = np.ones(2)
 
     def step(self, gradients: Sequence[Any], rate: float) -> None:
-        """Take a step of size `rate`, given the gradients, arrays of the parameters' shapes."""
+        """Take a step of size `rate` down the gradients, arrays of the parameters' shapes."""
         pace = Pace(float(rate))
         self.unseen *= pace.beta1, pace.beta2
         for *state, gradient in zip(self.flat, self.means, self.squares, gradients, strict=True):

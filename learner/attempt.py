@@ -14,7 +14,7 @@ ROUGH, NEAR = 2e-3, 0.02  # residuals up to which a head may be dropped, and a f
 
 @dataclass(frozen=True)
 class Attempt:
-    """The layer (Θ, W) of one start, and its relative residuals after the first descent (`descent`) and at the end."""
+    """Holds the layer (Θ, W) a start reached, and its residuals |Y − F|/|Y| after L-BFGS (`descent`) and at the end."""
 
     theta: Array
     w: Array
@@ -31,7 +31,7 @@ def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
 
 
 def examples_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Return the number of examples for one start: 8·heads·dim, or four times `counting_floor` of one head if more.
+    """Return the number of examples for a start: 8·heads·dim, or if more four times what determines a single head.
 
     >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
     (128, 8192)
@@ -40,10 +40,10 @@ def examples_wanted(heads: int, tokens: int, dim: int) -> int:
 
 
 def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) -> Attempt:
-    """Return the layer found from Θ: L-BFGS, removal of needless heads, choice of signs, Levenberg–Marquardt.
+    """Return the layer found from `theta` (m, d, d) by L-BFGS, removal of needless heads, and Levenberg–Marquardt.
 
-    Beyond `heads` heads a removal is always tried; from there on, only where the others plainly fit as well. Each
-    search takes at most `iterations` steps.
+    X and Y are (n, k, d). Beyond `heads` heads a removal is always tried; after that, only if the other heads plainly
+    fit as well. On two tokens the heads' signs are chosen too. Each search takes at most `iterations` steps.
     """
     theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
     descent = residual
@@ -69,7 +69,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) ->
 
 
 def removal_costs(X: Array, Y: Array, theta: Array) -> Array:
-    """Return the norm (m,) of the residual of labels without each head, W of the others by least squares."""
+    """Return for each head the norm (m,) of the residual without it, W of the others refitted by least squares."""
     m, d = len(theta), X.shape[2]
     features = varpro.anchored(X, varpro.attend(X, theta)[1])
     head = np.arange(features.shape[1]) // d
@@ -78,7 +78,7 @@ def removal_costs(X: Array, Y: Array, theta: Array) -> Array:
 
 
 def relative_residual(X: Array, Y: Array, theta: Array, w: Array) -> float:
-    """Return the relative residual of the layer (Θ, W) on examples X and Y (n, k, d)."""
+    """Return |Y − F|/|Y|, F the outputs of the layer (Θ, W), both (m, d, d), on examples X and Y (n, k, d)."""
     Z = varpro.attend(X, theta)[1]
     error = np.linalg.norm(Y.reshape(len(Z), -1) - Z @ w.reshape(Z.shape[1], -1))
     return float(error / (np.linalg.norm(Y) or 1.0))

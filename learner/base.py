@@ -22,7 +22,7 @@ MOST_HELD = 2000  # examples that a fit holds out: a tenth, and at most this man
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase of a learner: its verdict (ok, weak, poor, failed, refused), why, and its numbers."""
+    """Reports a phase of a fit: its verdict (ok, weak, poor, failed, refused), the reason, and its numbers by name."""
 
     name: str
     verdict: str = "ok"
@@ -32,9 +32,9 @@ class Phase:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The end of a search: a layer or none, its phases, and whether it ran out of iterations.
+    """Holds what a search found: a layer or None, its phases, and whether iterations ran out (`exhausted`).
 
-    Where a phase refused, `refused` says why. `verdicts` are fields of `FitReport` that only this learner knows.
+    `refused` says why a phase refused, `heads` how many are needed, and `verdicts` are further fields of the report.
     """
 
     layer: MultiHeadAttention | None
@@ -47,17 +47,17 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class FitReport:
-    """A fit, judged on examples that the search did not see.
+    """Reports how a fit does on examples that its search did not see.
 
-    `status` is `solved` (relative error at most 1e-6), `certified` (what the provable learner promises, and no more),
-    `wrong`, `refused` (an assumption fails, see `reason`; there is no layer) or `budget` (iterations ran out).
-    `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number needed, where the learner can tell.
+    `status` is `solved` (relative error at most 1e-6, or the learner's own bound), `certified` (not solved, but see
+    below), `wrong`, `refused` (an assumption fails, see `reason`; there is no layer) or `budget` (iterations ran out).
+    `heads` is the number needed, if known. `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), F̂ the prediction.
 
-    Of the provable learner: `certified_error` is the relative error after phases 1 to 6b, on examples that no phase
-    saw, and `certified` says that it is at most .1 (what this promises: learner 1.13). `polished_error` and
-    `random_start_error` are those of the local search that follows, from that layer and from a random one. `refused_by`
-    is the phase that refused, and `condition` what fails: name, value, needs (at least or at most), threshold.
-    `certified_radius` bounds the relative distance of the only layer nearby that can fit the examples (learner 1.14).
+    The provable learner alone sets the rest. `certified_error` is the relative error before its last phase, a local
+    search, on examples that no phase saw; `certified`: it is at most .1 (learner 1.13). `polished_error` and
+    `random_start_error` are those of that search, from the layer before it and from a random one. `refused_by` is the
+    phase that refused, and `condition` what fails: name, value, needs (at least or at most), threshold.
+    `certified_radius` bounds the relative distance of the only fitting layer nearby (learner 1.14).
     """
 
     status: str
@@ -77,7 +77,7 @@ class FitReport:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Regressor(RegressorMixin, BaseEstimator, ABC):
-    """The conventions of scikit-learn: X and Y are (n, k, d) arrays, and `score` is one R² of all entries.
+    """Gives learners scikit-learn's conventions: X and Y are (n, k, d) arrays, and `score` is one R² of all entries.
 
     Subclasses are dataclasses of their options. `ranges` gives for each option the least whole number that it may be,
     or an interval as text, such as "(0, inf)". `random_state` is anything `numpy.random.default_rng` takes.
@@ -88,7 +88,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
     random_state: int | None = None
 
     def check_options(self) -> None:
-        """Raise `InputError` for an option out of its range; None may stand where it is the default."""
+        """Raise `InputError` for an option of the learner out of its range; None is allowed where it is the default."""
         for name, bound in self.ranges:
             value = getattr(self, name)
             if value is None and getattr(type(self), name) is None:
@@ -105,11 +105,11 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         return tags
 
     def score(self, X: ArrayLike, Y: ArrayLike) -> float:
-        """Return 1 − relative_error²: the R² of all entries together, higher is better."""
+        """Return R² of the predictions for X against Y (n, k, d), all entries taken together; 1 is a perfect fit."""
         return 1 - relative_error(self.predict(X), np.asarray(Y, dtype=np.float64)) ** 2
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the predicted outputs of X (n, k, d). Raises `InputError` for tokens of another size than fitted."""
+        """Return predictions for X (n, k, d), shaped like the fitted Y. Raises `InputError` if `fit` had another d."""
         check_is_fitted(self, "n_features_in_")
         x = tokens(X)
         if x.shape[2] != self.n_features_in_:
@@ -120,15 +120,15 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _predict(self, x: NDArray[Any]) -> Array:
-        """Return the predicted outputs of tokens x (n, k, d), whose size was checked."""
+        """Return the predictions for tokens x (n, k, d), whose size d was checked."""
 
 
 class Learner(Regressor):
     """Learns an attention layer from X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
-    X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)
-    and hands the rest to `_search`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd
-    layer) and `report_`.
+    X is ±1, as the provable learner assumes, or any other finite tokens. `fit` holds a tenth of the examples out (at
+    most 2000) and hands the rest to `_search`. It leaves `report_`, and `layer_`: None if refused, and then `predict`
+    is 0.
     """
 
     solved_at: ClassVar[float] = SOLVED
@@ -136,13 +136,13 @@ class Learner(Regressor):
 
     @abstractmethod
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
-        """Return the layer that explains Y (n, k, d) on X (n, k, d), or none, with the phases of the search."""
+        """Return the layer found to explain Y (n, k, d) on X (n, k, d), or None, with the phases of the search."""
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from X and Y, both (n, k, d); return self.
 
-        Raises `InputError` for an option out of range, shapes that differ, a single token, NaN and infinity, and fewer
-        equations than unknowns.
+        Raises `InputError` for an option out of range, shapes that differ, a single token (k = 1), NaN, infinity, and
+        too few examples to determine the layer.
         """
         self.check_options()
         x = tokens(X).astype(np.float64, copy=False)
@@ -160,7 +160,7 @@ class Learner(Regressor):
         return self
 
     def _verdict(self, result: SearchResult, error: float) -> tuple[str, str]:
-        """Return `status` and `reason` of the report of a search, given its relative error on held-out examples."""
+        """Return status and reason (see `FitReport`) of a search, given its relative `error` on held-out examples."""
         if result.refused and result.layer is None:
             return "refused", result.refused
         missed = f"relative error {error:.1e} on held-out examples"
@@ -176,7 +176,7 @@ class Learner(Regressor):
         return np.zeros(x.shape) if self.layer_ is None else self.layer_(x.astype(np.float64, copy=False))
 
     def _check_sizes(self, n: int, k: int, d: int) -> None:
-        """Raise `InputError` if n examples of k tokens are fewer than `heads` heads need."""
+        """Raise `InputError` if n examples of k tokens of size d are too few to determine the layer, or if k is 1."""
         if k < 2:
             raise InputError("tokens must be at least 2: with a single token there is nothing to attend to")
         heads = 1 if self.heads == "auto" else self.heads
@@ -190,9 +190,10 @@ class Learner(Regressor):
 
 
 def counting_floor(heads: int, tokens: int, dim: int) -> int:
-    """Return the least number of examples that have as many equations as unknowns, for all heads and for one Θ.
+    """Return the least number of examples with as many equations as unknowns, for all heads and for one matrix Θ.
 
-    2·m·d² unknowns meet k·d equations an example; the d² entries of one Θ are seen through k(k−1) scores an example.
+    An example gives tokens·dim equations for the 2·heads·dim² entries of all Θ and W, and for the dim² entries of one Θ
+    it shows tokens·(tokens − 1) attention scores.
 
     >>> counting_floor(2, 2, 40), counting_floor(8, 2, 8)
     (800, 64)
@@ -201,12 +202,12 @@ def counting_floor(heads: int, tokens: int, dim: int) -> int:
 
 
 def gradient_work(heads: int, tokens: int, dim: int) -> float:
-    """Return the number of multiply-adds of a layer and its gradient on one example: three passes of four products."""
+    """Return the number of multiply-adds that a layer and its gradient by Θ and W take on one example."""
     return 3.0 * (2 * tokens * heads * dim**2 + 2 * tokens**2 * heads * dim)
 
 
 def tokens(X: ArrayLike) -> NDArray[Any]:
-    """Return X (n, k, d) as int8 or float64. Raises `InputError` on another shape, NaN or infinity."""
+    """Return X (n, k, d) as float64, or as it is if int8. Raises `InputError` on another shape, NaN or infinity."""
     x = X if isinstance(X, np.ndarray) and X.dtype == np.int8 else _real(X, "X")
     if x.ndim != 3 or 0 in x.shape:
         raise InputError(f"X must have shape (examples, tokens, features), got {x.shape}")
@@ -214,7 +215,7 @@ def tokens(X: ArrayLike) -> NDArray[Any]:
 
 
 def signs(X: ArrayLike) -> NDArray[np.int8]:
-    """Return tokens of ±1 (n, k, d) as int8. Raises `InputError` on others."""
+    """Return tokens X (n, k, d) of ±1 as int8. Raises `InputError` if there are other entries."""
     x = tokens(X)
     if not (np.abs(x) == 1).all():
         raise InputError("X must hold only +1 and -1: tokens are signs")
@@ -222,7 +223,7 @@ def signs(X: ArrayLike) -> NDArray[np.int8]:
 
 
 def outputs(Y: ArrayLike, x: NDArray[Any]) -> Array:
-    """Return Y as float64. Raises `InputError` unless it is finite and of the shape of X."""
+    """Return Y as float64. Raises `InputError` unless it is finite and of the shape of the tokens x."""
     y = _real(Y, "Y")
     if y.shape != x.shape:
         raise InputError(f"Y must have the shape of X {x.shape}, got {y.shape}")

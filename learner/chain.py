@@ -16,13 +16,13 @@ Signs = NDArray[np.int8]
 
 @dataclass(eq=False, repr=False)
 class ChainStudent:
-    """Learns a parity that labels show block by block: one attention student a block, and the product of their signs.
+    """Learns a parity whose labels also show the parities of growing parts of its set: one attention student a part.
 
-    Labels Y (n, 2, d) show the parities of growing sets S_1, …, S_L, L = `labels`: S_1, …, S_(L-1) in columns
-    1, …, L - 1 and the task S_L in column 0. Where the tokens differ in coordinate 0, each label is read as a sign y_i;
-    student i (a `Student` of `heads` heads) learns x_a[0] y_i y_(i-1), the parity of S_i without S_(i-1), from the same
-    examples as the others. `rate`, `batch` and `l1` are those of `Student`. The task is predicted as the product of all
-    signs. With one label it is a `Student` of the parity's sign. Raises `InputError` if a label does not vary.
+    Of growing sets S_1, …, S_L, L = `labels`, column 0 of Y (n, 2, d) shows the parity of S_L, the task, and columns 1,
+    …, L − 1 those of S_1, …, S_(L-1). Where the tokens differ in coordinate 0, the label for S_i is read as a sign y_i.
+    Student i (a `Student` of `heads` heads) learns x_a[0] y_i y_(i-1), the parity of S_i without S_(i-1), from the same
+    examples as the others. The task is predicted as the product of all signs. With one label it is a `Student` of the
+    parity's sign. `rate`, `batch` and `l1` are those of `Student`. Raises `InputError` if a label does not vary.
     """
 
     labels: int = 1
@@ -33,7 +33,7 @@ class ChainStudent:
     random_state: int | None = None
 
     def partial_fit(self, X: Signs, Y: Floats) -> Self:
-        """Learn from examples X of ±1 and Y, both (n, 2, d), in the order given; return self."""
+        """Learn from tokens X of ±1 and labels Y, both (n, 2, d), in the order given; return self."""
         open_rows = informative(X)
         if not hasattr(self, "students_"):
             self._begin(X, Y, open_rows)
@@ -46,7 +46,7 @@ class ChainStudent:
         return self
 
     def predict(self, X: Signs) -> Floats:
-        """Return the predicted labels (n, 2, d): those of the task in column 0, and zeros elsewhere."""
+        """Return the predicted labels (n, 2, d) of tokens X: those of the whole parity in column 0, else zeros."""
         product = np.ones(X.shape[:2])
         for student in self.students_:
             product *= np.where(X[:, :, 0] * student.predict(X)[:, :, 0] >= 0, 1.0, -1.0)

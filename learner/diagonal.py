@@ -26,28 +26,28 @@ SATURATED = 20.0  # tanh of it is 1 in 64 bits
 class Diagonal(Learner):
     """Heads with Θ_i = diag(θ_i) and W_i = c_i E_00, online by Adam: hidden parities, from 2,000 examples.
 
-    It is trained in float32 on informative rows, where z_0 != 0: the tokens differ in coordinate 0 (E_00: 1 in its
-    corner, else 0). There the layer's output is x_a[0] f(u) in column 0, f(u) = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j
-    = 1 iff they differ in coordinate j (theory 1.1): a two-layer network on bits, with d multiply-adds per example and
-    head. The learner knows this form, but not the hidden set, thresholds, sharpness or coefficients.
+    It is trained in float32 on informative rows, whose tokens differ in coordinate 0 (z_0 != 0; E_00: 1 in its corner,
+    else 0). There the layer's output is x_a[0] f(u) in column 0, f(u) = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j = 1 iff
+    they differ in coordinate j (theory 1.1): a two-layer network on bits, with d multiply-adds per example and head.
+    The learner knows this form, but not the hidden set, thresholds, sharpness or coefficients.
 
     It starts from θ_ij ~ N(0, r²/d), thresholds θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), and c ~ N(0, q²/(d M)). Steps of Adam
     are taken in t_ij = -θ_ij/2 and b_i = θ_i0 + Σ_j θ_ij/2, the weights of the same network on signs
-    (`learner.diagonal_network`), down the gradient of the squared error. A batch counts all examples drawn; rows with
-    z_0 = 0 give no gradient, and the gradient is the mean over the whole batch. The first 64 informative rows fix the
-    offset A of the labels, their midrange where they take two values and else their mean, and scale the rest to
+    (`learner.diagonal_network`), down the gradient of the squared error. A batch counts all examples drawn; the
+    gradient is the mean over the whole batch, to which rows with z_0 = 0 give nothing. The first 64 informative rows
+    fix the offset A of the labels, their midrange where they take two values and else their mean, and scale the rest to
     variance 1. No step is taken before.
 
-    `heads` M; `rate`, the step size for t; `threshold_rate`, `output_rate`: its factors for b and c; `batch` examples
-    a step, if None 16, and 64 from example 131,072 on; `l1`: after each step every t_ij goes towards 0 by rate · l1 and
+    `heads` M; `rate`, the step size for t; `threshold_rate`, `output_rate`: its factors for b and c; `batch` examples a
+    step, if None 16, and 64 from example 131,072 on; `l1`: after each step every t_ij goes towards 0 by rate · l1 and
     no further (soft threshold); `decay`: before it every weight loses that share of itself, times its rate; `start` r;
-    `output_start` q; `beta1` and `beta2` of Adam, 0 is no momentum; `pool`: beyond this many examples only their number
-    counts, and the first ones are read again in their place, every pass in a new random order; `clip` G: gradients of
-    single rows, by b, t and c, are shortened to that norm; `noise` κ: every entry of the mean gradient gains
-    N(0, κ² G²/batch), and the number of steps is that of examples over `batch`, whatever was learned.
+    `output_start` q; `beta1` and `beta2` of Adam, 0 is no momentum; `pool`, the number of different examples: in place
+    of later ones the first are read again, every pass in a new random order; `clip` G: gradients of single rows, by b,
+    t and c, are shortened to that norm; `noise` κ: every entry of the mean gradient gains N(0, κ² G²/batch), and the
+    number of steps does not depend on what was learned.
 
     The defaults, a slow output layer and no momentum, are one setting for every width, size of the hidden set and
-    number of features; the study exponential-in-m says what it costs beside settings tuned to each.
+    number of features; the study exponential-in-m says what that costs beside settings tuned to each.
 
     The same examples give the same weights in whatever pieces they come, as signs with outputs or as those of
     `Instance.informative`. `fit` starts anew, holds a tenth out and makes one pass over the rest.
@@ -96,7 +96,7 @@ class Diagonal(Learner):
         self._order = np.empty(0, np.int64)
 
     def partial_fit(self, X: ArrayLike | InformativeExamples, Y: ArrayLike) -> Self:
-        """Learn, in order, from X of ±1 and Y, both (n, 2, d), or from `InformativeExamples` X and labels Y (r,).
+        """Learn, in order, from X of ±1 and Y, both (n, 2, d), or from `InformativeExamples` X and their labels Y (r,).
 
         Returns self. Raises `InputError` on others, and on labels that are no function of where the two tokens differ.
         """
@@ -117,10 +117,11 @@ class Diagonal(Learner):
         return self
 
     def descend(self, correlations: Callable[[Array], Array], dim: int) -> Iterator[Array]:
-        """Yield f on all 2^n sign vectors v, n = dim - 1, before each step down the gradient of the expected loss.
+        """Yield the learned f on all 2^n sign vectors, n = dim - 1, before each step down the expected loss's gradient.
 
-        `correlations` maps tables of functions h, (q, 2^n), to E[y h(v)], (q,), y the label, as exactly as an oracle
-        tells it. Raises `InputError` if batch, pool, clip or noise is set: these have a meaning for examples only.
+        `correlations` maps tables of functions h, (q, 2^n), to means of y h over sign vectors with labels y, (q,), as
+        an oracle tells them. Raises `InputError` if batch, pool, clip or noise is set: these have a meaning for
+        examples only.
         """
         self.check_options()
         for name in OF_EXAMPLES:
@@ -131,7 +132,7 @@ class Diagonal(Learner):
         return descend(correlations, first, self._rule())
 
     def open_values(self, words: Words) -> Array:
-        """Return the labels (r,) predicted for informative rows, bits in words (r, W); 0 before the first step."""
+        """Return the labels (r,) predicted for informative rows, their bits packed in words (r, W); 0 if untrained."""
         check_is_fitted(self, "_network")
         if not self._scale:
             return np.zeros(len(words))
@@ -139,10 +140,10 @@ class Diagonal(Learner):
         return np.asarray(forward(self.weights_.astype(np.float64), bits) / self._scale + self._offset)
 
     def layer(self) -> MultiHeadAttention:
-        """Return what was learned as a layer: M heads, and two for the labels' offset A and value C where z_0 = 0.
+        """Return what was learned as a layer: M heads, and two for labels' offset A and value C at equal coordinates 0.
 
-        These two are saturated, Θ = ±20 E_00, with W = a E_00 (E_00 is 1 in its corner, else 0). Such a head adds
-        ±a x_a[0] where z_0 != 0 and a x_a[0] elsewhere, so a_1 - a_2 = A and a_1 + a_2 + Σ c_i = C.
+        These two are saturated, Θ = ±20 E_00, with W = a E_00 (E_00 is 1 in its corner, else 0). Such a head adds ±a
+        x_a[0] where the tokens differ in coordinate 0, else a x_a[0]. So a_1 - a_2 = A and a_1 + a_2 + Σ c_i = C.
         """
         weights, d = self.weights_.astype(np.float64), self.n_features_in_
         c = weights[d] / (self._scale or 1.0)
@@ -154,19 +155,19 @@ class Diagonal(Learner):
         return MultiHeadAttention(theta, w)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the number of multiply-adds of a pass over examples, half of them informative, without updates."""
+        """Return the multiply-adds of a pass without updates over examples, of which only half move the weights."""
         return float(examples * self.heads * (dim + 1))
 
     @property
     def weights_(self) -> Array:
-        """Return θ (rows 0 to d - 1) and c (the last row) for labels of variance 1, as one array (d + 1, M)."""
+        """Return θ (rows 0 to d - 1) and the output weights c (row d) for labels of variance 1, as one (d + 1, M)."""
         return np.asarray(self._network.weights())
 
     @property
     def work_(self) -> dict[str, Any]:
         """Return the counts of weights, of informative examples drawn and trained on, and of multiply-adds in training.
 
-        With `noise` also `noise_of`: κ and the norm to which gradients are clipped.
+        With `noise` also `noise_of`: its level κ and the norm to which gradients are clipped.
         """
         trained = self.heads * (self.n_features_in_ + 1)
         return {
@@ -204,7 +205,7 @@ class Diagonal(Learner):
         return Rule(*(float(getattr(self, name)) for name in Rule._fields))
 
     def _train(self) -> None:
-        """Train on waiting examples that fill batches: of `batch`, if None of 16, then 64 after `GROWN` examples."""
+        """Train on waiting examples that fill batches: of `batch`, or if None of 16, and of 64 from 131,072 on."""
         if self.batch is None and self._taken < GROWN:
             self._take(min(self._waiting.count, GROWN - self._taken), FEW)
         usual = MANY if self._taken >= GROWN else FEW
@@ -230,7 +231,7 @@ class Diagonal(Learner):
         self._taken += count
 
     def _pooled(self, read: InformativeExamples, size: int) -> InformativeExamples:
-        """Return the examples `read`, those beyond a pool of `size` replaced by pooled ones, reshuffled every pass."""
+        """Return the examples `read`, those beyond the first `size` of all replaced by these, reshuffled every pass."""
         new, rest = split(read, min(read.count, size - self._pool.count))
         self._pool = joined(self._pool, new)
         while len(self._order) < rest.count:

@@ -26,10 +26,10 @@ HOPELESS = 0.7  # residual of every one of four descents, if no layer explains e
 class Direct(Learner):
     """Variable projection from random starts: random layers, from a hundred examples.
 
-    A start is anchored L-BFGS, then Levenberg–Marquardt (`learner.varpro`). The first has `heads` heads, later ones
-    `spare` more, which are removed again as far as the labels allow; `report_.heads` says how many were needed. A start
-    sees 8·heads·dim examples, or more where one Θ needs more (`counting_floor`), and twice as many after a start that
-    fitted its examples but not the others.
+    A start is L-BFGS on Θ, then Levenberg–Marquardt (`learner.varpro`). The first has `heads` heads, later ones `spare`
+    more, which are removed again as far as the labels allow; `report_.heads` says how many were needed. A start sees
+    8·heads·dim examples, or more where one Θ needs more (`counting_floor`), and twice as many after a start that fitted
+    its examples but not the others. There are at most `starts`, and a search has at most `iterations` steps.
     """
 
     ranges = (("heads", 1), ("spare", 0), ("starts", 1), ("iterations", 0))
@@ -40,7 +40,7 @@ class Direct(Learner):
     iterations: int = 400
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the rough multiply-adds if no start succeeds: 1.1 · `iterations` gradients and fits of W a start."""
+        """Return the rough multiply-adds if no start succeeds: in each 1.1 · `iterations` gradients and fits of W."""
         total, rows = 0.0, examples_wanted(self.heads, tokens, dim)
         for start in range(self.starts):
             heads, n = self.heads + (self.spare if start else 0), min(examples, rows << (start // 2))
@@ -83,7 +83,7 @@ def _start(number: int, residual: float, exact: float, **numbers: int) -> Phase:
 
 
 class _Joint(Learner):
-    """A search on Θ and W together, from up to `starts` random starts of at most `iterations` steps."""
+    """Searches Θ and W together, from up to `starts` random starts of at most `iterations` steps."""
 
     exact: ClassVar[float]  # relative training residual that ends the search
     ranges: ClassVar[Ranges] = (("heads", 1), ("starts", 1), ("iterations", 1))
@@ -96,7 +96,7 @@ class _Joint(Learner):
 
     @abstractmethod
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
-        """Return where the search from v (2·m·d²,), Θ and W flattened, ends, and the number of steps that it took."""
+        """Return where descent of `loss` from v (2·m·d²,), Θ and W flattened, ends, and the number of steps it took."""
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         d = X.shape[2]

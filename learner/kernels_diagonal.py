@@ -33,7 +33,7 @@ def hyperbolic_tangent(h: Any) -> Any:
 
 @compiled
 def unpack(words: Any, signs: Any) -> Any:
-    """Fill `signs` (n, d) with v_j = 1 - 2u_j of the bits u_j packed in words (n, W); v_0 = 1, for the threshold."""
+    """Fill `signs` (n, d) with v_j = 1 - 2u_j, u_j bit j packed in words (n, W), but v_0 = 1, for the threshold."""
     dim = signs.shape[1]
     for e in range(len(words)):
         for start in range(0, dim, 32):  # halves of words, as there are more lanes for them
@@ -46,7 +46,10 @@ def unpack(words: Any, signs: Any) -> Any:
 
 @compiled
 def shortened(pulls: Any, active: Any, c: Any, dim: int, bound: Any) -> Any:
-    """Scale down the errors `pulls` (n,) of rows whose gradient by all weights has a norm above `bound`."""
+    """Scale down the errors `pulls` (n,) of rows whose gradient by all weights has a norm above `bound`.
+
+    `active` (n, M) are the tanh of M heads, `c` (M,) their output weights, and a row has `dim` signs.
+    """
     for e in range(pulls.size):
         square = F(0)
         for i in range(c.size):
@@ -59,10 +62,10 @@ def shortened(pulls: Any, active: Any, c: Any, dim: int, bound: Any) -> Any:
 
 @compiled
 def backward(signs: Any, y: Any, moved: Any, clip: float, active: Any, pulls: Any, gradient: Any) -> Any:
-    """Write the gradient of Σ (f - y)²/2 over rows, by the weights on signs `moved` (d + 1, M), to `gradient`.
+    """Write to `gradient` that of Σ (f - y)²/2 over rows, by the weights on signs `moved` (d + 1, M) of M heads.
 
-    Rows are signs (n, d) with labels y (n,); `clip` bounds the norm of a row's gradient, unless it is 0. `active`
-    (n, M) and `pulls` (n,) are room for intermediate values.
+    Rows are signs (n, d) with labels y (n,), and f = tanh(signs @ moved[:d]) @ moved[d]. `clip` bounds the norm of a
+    row's gradient, unless it is 0. `active` (n, M) and `pulls` (n,) are room for intermediate values.
     """
     c = moved[-1]
     np.dot(signs, moved[:-1], active)
@@ -94,10 +97,11 @@ def train(
     rule: Any, batch: int, words: Any, labels: Any, ends: Any, noise: Any,
     moved: Any, first: Any, second: Any, unseen: Any,
 ) -> Any:  # fmt: skip
-    """Make one update per batch: batch b holds `batch` examples, of which rows ends[b] to ends[b + 1] are informative.
+    """Make one update for each batch b of `batch` examples; those to learn from are rows ends[b] to ends[b + 1].
 
-    The gradient is the sum over these rows divided by `batch`, plus noise[b] unless `noise` is empty. The weights
-    `moved` and Adam's means `first` and `second` with their `unseen` weights (`update`) are changed in place.
+    Rows are bits in `words` with `labels` (r,), and `rule` holds the options. The gradient is the sum over a batch's
+    rows over `batch`, plus noise[b] unless `noise` is empty. The weights `moved` and Adam's means `first` and `second`
+    with their `unseen` weights (`update`) are changed in place.
     """
     dim, heads = moved.shape[0] - 1, moved.shape[1]
     most = np.max(np.diff(ends))
@@ -125,7 +129,7 @@ def train(
 
 
 class Network:
-    """The weights on signs (d + 1, M) of a diagonal student (`centred`), and Adam's two running means."""
+    """Trains a diagonal student by Adam from `weights` (d + 1, M) on bits, kept as weights on signs (`centred`)."""
 
     def __init__(self, weights: Any) -> None:
         self.moved = np.ascontiguousarray(centred(weights), F)
@@ -133,13 +137,14 @@ class Network:
         self.unseen = np.ones(2)
 
     def weights(self) -> Any:
-        """Return θ (the first d rows) and c (the last) as (d + 1, M) float32."""
+        """Return the M heads' weights θ (the first d rows) and output weights c (the last), as (d + 1, M) float32."""
         return entries(self.moved)
 
     def train(self, words: Any, labels: Any, ends: Any, batch: int, rule: Rule, noise: Any = None) -> None:
-        """Make one update per batch of `batch` examples, of which rows ends[b] to ends[b + 1] are informative.
+        """Make one update for each batch b of `batch` examples; those to learn from are rows ends[b] to ends[b + 1].
 
-        `noise` (batches, d + 1, M), if there is any, is added to the mean gradients.
+        Rows are bits packed in `words` (r, W) with `labels` (r,). `noise` (batches, d + 1, M) is added to the mean
+        gradients.
         """
         rule = Rule(*map(float, rule))  # one compiled version
         if noise is None:

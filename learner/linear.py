@@ -30,7 +30,7 @@ def feature_count(dim: int) -> int:
 
 
 def weights(dim: int) -> Array:
-    """Return the factor (ψ,) of each feature, √2 if j < k, 1 if j = k, with which `kernel` is their inner product."""
+    """Return factors (ψ,), √2 if j < k and 1 if j = k, that make `kernel` the inner product of scaled `features`."""
     j, k = np.triu_indices(dim)
     return np.repeat(np.where(j < k, np.sqrt(2), 1.0), dim)
 
@@ -59,7 +59,7 @@ def parameters(V: Array, Q: Array) -> Array:
 
 
 def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
-    """Return <x_q, z_p> Σ_ij <x_i, z_j>² (n, n'), inner products of weighted `features`; q is X's query, p is Z's."""
+    """Return <x_q, z_p> Σ_ij <x_i, z_j>² (n, n') for tokens x_i and z_j, the inner products of weighted `features`."""
     gram = np.empty((len(X), len(Z)))
     dim, pairs = X.shape[2], X.shape[1] * Z.shape[1]
     if dim < pairs:
@@ -78,11 +78,11 @@ def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the second moment Λ = HᵀH/n of the features of n examples says.
+    """Says if examples determine a linear attention, by Λ = HᵀH/n, H (n, ψ) the `features` of n examples.
 
-    If labels come from some linear attention and `identifiable` (full rank: λ_min > 0), all least-squares solutions
-    are one function on all inputs of all lengths (paper, lemma 2.3). Sufficient, not necessary; never true of ±1
-    tokens, whose squares are constant. `lam_min` is 0 below full rank.
+    If labels come from one and `identifiable` holds (full rank), all least-squares solutions are one function on inputs
+    of all lengths (Yau et al. 2024, lemma 2.3). This is sufficient, not necessary; never true of ±1 tokens, whose
+    squares are constant. `lam_min` is the least eigenvalue of Λ, 0 below full rank.
     """
 
     identifiable: bool
@@ -115,7 +115,7 @@ def of_features(H: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def of_kernel(K: Array, Y: Array) -> tuple[Array, Array]:
-    """Return B (n, r), p (n, ·) from K = HHᵀ: inputs of kernel values k (n,) have coordinates k @ B, outputs k @ p."""
+    """Return B (n, r), p (n, ·) from K = HHᵀ: inputs with kernel k (n,) have span coordinates k @ B, labels k @ p."""
     lam, U = np.linalg.eigh(K)
     keep = lam > SPAN_RANK * lam.max(initial=0.0)
     lam, U = lam[keep], U[:, keep]
@@ -124,11 +124,11 @@ def of_kernel(K: Array, Y: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Component:
-    """A part of the regression that shares no feature with the rest.
+    """Holds a part of the regression that shares no feature with the rest.
 
-    Queries that have no coordinate in common have orthogonal features. `asks` are the query coordinates of this part,
-    `holds` the coordinates that its keys ever use, `support` its training tokens if it is solved by kernel; `basis` and
-    `solution` are those of `of_features`, or of `of_kernel`.
+    Queries without a common coordinate have orthogonal features. `asks` are the query coordinates of this part, `holds`
+    those that its keys ever use, `support` its training tokens if it is solved by kernel. `basis` (of its features) and
+    `solution` (coefficients) are the results of `of_features` or `of_kernel`.
     """
 
     asks: Indices
@@ -143,9 +143,9 @@ class LinearAttention(RidgeLearner):
     """Least squares over all linear attention layers at once: random layers, from 1,000 examples.
 
     `query` is the index of the query token, or 'all': then features have two parts, one with the first token as query,
-    and the mean of those with each other token as query. `alpha` 0 is the least-norm solution and gives the
-    certificates; otherwise ridge. There is no intercept: a layer is odd. After a fit `rank_` is the rank of the
-    features of the training examples.
+    and the mean of those with each other token as query. `alpha` 0 is the least-norm solution, which alone can certify
+    predictions (`certify`); otherwise ridge. There is no intercept, as F(−X) = −F(X). After a fit `rank_` is the rank
+    of the features of the training examples.
     """
 
     centred = False
@@ -168,7 +168,7 @@ class LinearAttention(RidgeLearner):
         return None
 
     def _groups(self, tokens: int) -> list[list[int]]:
-        """Return groups of query tokens: features are averaged in a group, and those of several groups concatenated."""
+        """Return lists of query tokens: features are averaged over a list, and those of several lists concatenated."""
         if self.query == "all":
             return [[0], list(range(1, tokens))][:tokens]
         if not (isinstance(self.query, int) and -tokens <= self.query < tokens):
@@ -217,7 +217,7 @@ class LinearAttention(RidgeLearner):
             yield Component(asks, holds, None if by_features else inside, *span)
 
     def orthogonal_parts(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
-        """Yield row indices and query coordinates of every part; queries of two parts share no nonzero coordinate."""
+        """Yield indices of `rows`, and of query coordinates, of each part: queries of two parts share no coordinate."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
@@ -232,7 +232,7 @@ class LinearAttention(RidgeLearner):
             yield np.flatnonzero(label[:n] == part), np.flatnonzero(label[n:] == part)
 
     def _features(self, X: Array, asks: Indices, holds: Indices) -> Array:
-        """Return weighted features (n, ·) of each group of query tokens; of one, at coordinates `asks`, `holds`."""
+        """Return weighted features (n, ·) of X: all, or for one query only those of coordinates `asks`, `holds`."""
         x = np.asarray(X, dtype=np.float64)
         if self.query != "all":
             # The order decides how sums round, and so the rows of the study
@@ -246,7 +246,7 @@ class LinearAttention(RidgeLearner):
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 
     def _touched(self, rows: Array) -> Iterator[tuple[Indices, Component, Array]]:
-        """Yield for every part the rows whose query has a coordinate of it, the part, and features or kernel values."""
+        """Yield for each part: which `rows` have a query coordinate of it, the part, their features (or kernel)."""
         for part in self.components_:
             if len(part.asks) == rows.shape[2]:
                 touched = np.arange(len(rows))
@@ -269,9 +269,9 @@ class LinearAttention(RidgeLearner):
         return out
 
     def residual(self, X: ArrayLike) -> Array:
-        """Return the share of |H(X)|² outside the span of the training features, (n,); of several rows the largest.
+        """Return the share of the squared features of X (n, k, d) outside the span of those fitted, (n,).
 
-        Raises `InputError` unless alpha is 0.
+        If every token is a query, it is the largest of k shares. Raises `InputError` unless alpha is 0.
         """
         if self.alpha != 0:
             raise InputError("the pointwise certificate belongs to exact regression: set alpha=0")
@@ -285,7 +285,7 @@ class LinearAttention(RidgeLearner):
         return np.asarray(outside.reshape(len(x), -1).max(axis=1))
 
     def _length(self, X: Array) -> Array:
-        """Return |H(X)|² (n,): the diagonal of the kernel."""
+        """Return the squared norm (n,) of the weighted features of X (n, k, d), the diagonal of the kernel."""
         x = np.asarray(X, dtype=np.float64)
         inner, total = x @ x.transpose(0, 2, 1), np.zeros(len(x))
         moments = np.sum(inner**2, axis=(1, 2))
@@ -294,12 +294,12 @@ class LinearAttention(RidgeLearner):
         return total
 
     def certify(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Return where all least-squares solutions agree, (n,): features of X lie in the span of those fitted."""
+        """Return where all least-squares solutions agree, (n,): features of X that lie in the span of those fitted."""
         return self.residual(X) < INSIDE
 
     @property
     def p_(self) -> Array:
-        """Return the learned p (outputs, ψ) of `parameters`. Raises `InputError` unless for one query and alpha 0."""
+        """Return learned coefficients p (outputs, ψ) of `features`. Raises `InputError` for query 'all', alpha > 0."""
         if self.query == "all" or self.alpha != 0:
             raise InputError("parameters p are those of one query token and alpha=0")
         d = self.n_features_in_

@@ -18,11 +18,11 @@ Floats = NDArray[np.float32]
 class MLP(Streamed):
     """A hidden layer of ReLU units on all signs, online by Adam: hidden parities, from 65,000 examples.
 
-    It fits all outputs at once by the squared error. The network is scikit-learn's `MLPRegressor`, shown every example
-    once, in the order given, `batch` a step, in float32. It sees raw tokens, and has to find products of tokens and the
-    role of coordinate 0 itself. The first 1024 examples set the scale of the labels, as with the attention student.
-    `rate` is frozen after hidden parities of two: of 1e-3, 3e-3, 1e-2 and 3e-2 the one that solved d = 32; at d = 8 and
-    16 the larger ones are faster.
+    It fits all outputs at once by the squared error. The network is scikit-learn's `MLPRegressor` with `width` units,
+    shown every example once, in the order given, `batch` a step, in float32. It sees raw tokens, and must find by
+    itself that labels depend on products of tokens and on coordinate 0. The first 1024 examples set the scale of the
+    labels. The step size `rate` was chosen on hidden parities of two coordinates: of 1e-3, 3e-3, 1e-2 and 3e-2 it is
+    the one that solved d = 32; at d = 8 and 16 the larger ones are faster.
     """
 
     ranges = (("width", 1), ("batch", 1), ("rate", "(0, inf)"))
@@ -32,7 +32,7 @@ class MLP(Streamed):
     batch: int = 64
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Make one pass over all examples, from new weights; return self."""
+        """Make one pass over the examples X and Y (n, k, d), from new weights; return self."""
         self._one_pass(X, Y)
         return self
 
@@ -68,9 +68,9 @@ class MLP(Streamed):
 class OnlineMLP(Regressor):
     """A hidden layer of ReLU units on products of tokens, online by SGD: structured families, from 1,000 examples.
 
-    For the structured families (k = 2 tokens). The network is given the most generous public representation: of the
-    examples whose tokens differ in coordinate 0 the products v_j = x1_j x2_j, j >= 1, in which a parity label is a
-    single character, and as target which of two label values was seen. So attention is not to blame for a large need.
+    For the structured families (k = 2 tokens). The network is given the best input that needs no secret: of the
+    examples whose tokens differ in coordinate 0 the products v_j = x1_j x2_j, j >= 1, of which a parity label is one
+    monomial. Its target is which of two label values was seen. So attention is not to blame for a large need.
 
     `width` hidden units, `batch` examples an update, step size `rate`; `random_state` (an integer >= 0) seeds the
     initial weights. Examples short of a batch wait for the next call.
@@ -93,13 +93,13 @@ class OnlineMLP(Regressor):
         self._v, self._y = np.empty((0, dim), np.float32), np.empty(0, np.float32)
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Make one pass over all examples, from new initial weights; return self."""
+        """Make one pass over the examples X and Y (n, 2, d), from new initial weights; return self."""
         if hasattr(self, "hidden_"):
             del self.hidden_
         return self.partial_fit(X, Y)
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Make one pass over tokens and outputs, both (n, 2, d); return self.
+        """Go on with one pass over tokens X and outputs Y, both (n, 2, d); return self.
 
         Raises `InputError` on another number of tokens, shapes that differ, tokens other than ±1, NaN and infinity.
         """
@@ -139,7 +139,7 @@ class OnlineMLP(Regressor):
         self.hidden_ += v.T @ back
 
     def _predict(self, x: NDArray[Any]) -> Array:
-        """Return (n, 2, d), in column 0 x_a[0] times one of two label values if z_0 != 0, else the gate value."""
+        """Return (n, 2, d): in column 0 x_a[0] times one of two values if coordinates 0 differ, else times a third."""
         open_rows, v = _products(x)
         value = np.full(len(x), self.gate_)
         margin = np.maximum(v @ self.hidden_, 0) @ self.out_ + self.shift_

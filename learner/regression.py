@@ -30,13 +30,13 @@ AT_ONCE = {"heads": 64, "neurons": 1024}  # whose features are made together
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeLearner(Regressor):
-    """Linear regression with penalty `alpha` · tr(G)/rows, G the Gram matrix; subclasses say what the features are.
+    """Fits ridge regression on features that a subclass defines, with penalty `alpha` · tr(G)/rows, G the Gram matrix.
 
-    X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of the
-    output is learned with one set of parameters, row a from the tokens with a swapped into the query's place, for a
-    layer treats its rows alike. Of several `alpha` the best is chosen for each output on a tenth of the examples;
-    another tenth judges (`report_`, of the fit that saw neither), then all examples are fitted. Solves in whichever is
-    smaller, features or examples; a job beyond 5 GB is refused with its predicted size (`InputError`).
+    X is (n, k, d), any real tokens. Y is (n,) or (n, p), outputs at one query token; or (n, k, d), those at every
+    token: then one set of parameters serves all, and row a is learned from the tokens with a swapped into the query's
+    place, for a layer treats its rows alike. Of several `alpha` the best is chosen for each output on a tenth of the
+    examples; another tenth judges (`report_`, of the fit that saw neither), then all examples are fitted. Solves in
+    whichever is smaller, features or examples; a job beyond 5 GB is refused with its predicted size (`InputError`).
     """
 
     centred = True  # fit an intercept
@@ -45,21 +45,21 @@ class RidgeLearner(Regressor):
 
     @abstractmethod
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
-        """Draw the random features, if there are any; return the number of features, None if only a kernel is used."""
+        """Draw random features, if there are any; return the number of features, None if only their kernel is used."""
 
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
-        """Yield the features of X in blocks of columns (rows, ·); not called where only a kernel is used."""
+        """Yield the features of X (n, k, d) as blocks of columns (n, ·); not called where only a kernel is used."""
         raise NotImplementedError  # and so not abstract: a kernel has `gram` in its place
 
     def gram(self, X: Array, Z: Array) -> Array:
-        """Return the inner products of the features of X and of Z: (rows of X, rows of Z)."""
+        """Return the inner products (n, n') of the features of X (n, k, d) with those of Z (n', k, d)."""
         gram = np.zeros((len(X), len(Z)))
         for a in self.blocks(X):
             gram += a @ a.T  # numpy forms only half of it
         return gram
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); return self. Raises `InputError` on others."""
+        """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); return self. Raises `InputError` on other shapes."""
         x, y = examples(X, Y)
         self.check_options()
         for alpha in np.atleast_1d(np.array(self.alpha, dtype=object)):
@@ -84,9 +84,9 @@ class RidgeLearner(Regressor):
         return 2 * np.size(self.alpha) * size**3 / 6
 
     def _fit(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> Array:
-        """Choose alpha for every output, then fit all rows; return predictions of the last rows by a fit without them.
+        """Fit `rows` (r, k, d) to `targets` (r, p), alpha chosen for each output; return predictions of the last rows.
 
-        `group` rows belong to an example.
+        `group` rows belong to an example. The predictions are those of a fit without the last rows, a tenth.
         """
         n, size = len(rows), self._start(rows, rng)
         self.n_features_ = size
@@ -124,7 +124,7 @@ class RidgeLearner(Regressor):
         return np.asarray(mean + predicted(chosen, slice(n - held, n)))
 
     def _predict(self, x: NDArray[Any]) -> Array:
-        """Return the predicted Y of tokens (n, k, d), in the shape that was fitted."""
+        """Return the predicted Y of tokens x (n, k, d), in the shape that was fitted."""
         shape = x.shape if len(self._shape) == 2 else (len(x), *self._shape)
         predicted: Array = self._outputs(self._rows(x)).reshape(shape)
         return predicted
@@ -140,11 +140,11 @@ class RidgeLearner(Regressor):
         return out
 
     def _asking(self, tokens: int) -> int:
-        """Return the index of the query token, where there is only one."""
+        """Return the index of the query token among `tokens` tokens: the first, unless a subclass has a choice."""
         return 0
 
     def _rows(self, x: Array) -> Array:
-        """Return the input of each output: x, or for Y (n, k, d) k copies, each token once in the query's place."""
+        """Return x (n, k, d), or for Y (n, k, d) k copies (n·k, k, d) of it, each token once in the query's place."""
         if len(self._shape) < 2:
             return x
         place = self._asking(x.shape[1])
@@ -155,12 +155,12 @@ class RidgeLearner(Regressor):
 
 
 def held_rows(rows: int, group: int) -> int:
-    """Return the number of rows to hold out: those of a tenth of the examples, of `group` rows each."""
+    """Return the number of `rows` to hold out: those of a tenth of the examples, 1 to 2000, each of `group` rows."""
     return max(1, min(rows // group // 10, MOST_HELD)) * group
 
 
 def solve(gram: Array, right: Array, ridge: float) -> Array:
-    """Return (gram + ridge·I)⁻¹ right by Cholesky. Raises `InputError` if that is singular in floating point."""
+    """Return (gram + ridge·I)⁻¹ right by Cholesky. Raises `InputError` if that matrix is singular in floating point."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     # In this order LAPACK factors in place; in the other scipy copies silently.
@@ -174,7 +174,7 @@ def solve(gram: Array, right: Array, ridge: float) -> Array:
 
 
 def refuse_beyond(least_gb: float, what: str) -> None:
-    """Raise `InputError`, which names the job `what` and its size, if `least_gb` is more than `MEMORY_GB`."""
+    """Raise `InputError` if the job that `what` names needs `least_gb` GB of memory, and these are more than 5."""
     if least_gb > MEMORY_GB:
         raise InputError(
             f"{what} needs about {least_gb:.1f} GB, and may take {MEMORY_GB:g}: give fewer examples"
@@ -182,7 +182,7 @@ def refuse_beyond(least_gb: float, what: str) -> None:
 
 
 def row_blocks(rows: int, width: int) -> Iterator[slice]:
-    """Yield slices of `rows` such that a temporary of `width` columns has at most `BLOCK` entries."""
+    """Yield slices that cover `rows` rows, in each of which a temporary of `width` columns has at most 4M entries."""
     step = max(1, BLOCK // max(1, width))
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
@@ -205,7 +205,7 @@ class LowDegree(RidgeLearner):
     """Ridge regression on monomials of the k·d signs, of degree up to `degree`: random layers, from 1,000 examples.
 
     Their inner products depend only on the Hamming distance of two inputs, so no monomial is computed. Y (n, k, d) is
-    learned entry by entry. The rest is `RidgeLearner`'s; tokens must be ±1.
+    learned entry by entry. All else is as in `RidgeLearner`; tokens must be ±1.
     """
 
     centred = False  # the constant is a monomial
@@ -256,7 +256,7 @@ class RandomFeatureAttention(_RandomFeatures):
 
     It is Σ_m mean_i relu(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ> with `n_heads` random W_m and trained v_m. The mean of W_m is
     `bias`·I. The constant 1 is appended to tokens: without it no even function of the keys alone can be represented.
-    The first token is the query, and its `keys` are `all` tokens or the `others`. The rest is `RidgeLearner`'s.
+    The first token is the query, and its `keys` are `all` tokens or the `others`. All else is as in `RidgeLearner`.
     """
 
     ranges = (("n_heads", 1),)
@@ -297,7 +297,7 @@ class RandomFeatureAttention(_RandomFeatures):
 class RandomFeatureMLP(_RandomFeatures):
     """Σ_m a_m relu(<w_m, (x₀, …, x_N, 1)>): frozen standard normal w_m, trained a_m, on the tokens end to end.
 
-    `width` neurons. The rest is `RidgeLearner`'s.
+    There are `width` neurons. All else is as in `RidgeLearner`.
     """
 
     ranges = (("width", 1),)

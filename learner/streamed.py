@@ -13,7 +13,7 @@ FIRST = 1024  # examples that set the scale of the labels before the first step
 
 
 class Streamed(Regressor):
-    """Takes steps by batches, after the first 1024 examples have fixed `_scale`, the factor on labels.
+    """Trains by batches, after the first 1024 examples have fixed `_scale`, the factor on labels.
 
     With it the variances of the d outputs of a token sum to 1. `partial_fit` goes on from where it was, and examples
     short of a batch wait for the next call, so the same examples give the same weights in whatever pieces they come.
@@ -37,7 +37,7 @@ class Streamed(Regressor):
         return self
 
     def _one_pass(self, X: ArrayLike, Y: ArrayLike) -> None:
-        """Start anew and learn from all examples once; the last ones, short of a batch, make one of their own."""
+        """Start anew and learn from X and Y (n, k, d) once; the last examples, short of a batch, make a smaller one."""
         if hasattr(self, "_shape"):
             del self._shape
         self.partial_fit(X, Y)
@@ -45,7 +45,7 @@ class Streamed(Regressor):
         self._take(len(self._x))
 
     def _take(self, batch: int) -> None:
-        """Train on the waiting examples, as far as they fill batches of `batch`."""
+        """Train on examples that wait for a step, as far as they fill batches of `batch`; the rest goes on waiting."""
         count = len(self._x) // batch * batch if batch else 0
         if not count:
             return
@@ -64,8 +64,8 @@ class Streamed(Regressor):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Draw the weights for tokens of `_shape`."""
+        """Draw initial weights for examples of shape `_shape`, which is (k, d)."""
 
     @abstractmethod
     def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:
-        """Make one update for each `batch` of examples x and y (n, k, d)."""
+        """Make one update of the weights for each `batch` successive examples of x and y (n, k, d)."""

@@ -22,9 +22,9 @@ class Student(Streamed, Learner):
     It is trained in float32 from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and
     takes a step a batch. The first 1024 examples scale the labels, so that the variances of a token's outputs sum to 1.
 
-    `heads` M, its width; `rate`, tuned once on hidden parities of two and frozen; `batch` examples a step; `l1`: after
-    each step every entry of Θ goes towards 0 by rate · l1, and no further (soft threshold), which helps where Θ is
-    sparse. The loss is half the squared error.
+    `heads` is the number M of heads; `rate`, the step size, was tuned once on hidden parities of two coordinates;
+    `batch` examples make a step; `l1`: after each step every entry of Θ goes towards 0 by rate · l1, and no further
+    (soft threshold), which helps where Θ is sparse. The loss is half the squared error.
 
     `fit` starts anew, holds a tenth out and makes one pass over the rest. `report_` says `solved` where it explains
     `EXPLAINED` = .9 of the labels' variance.
@@ -39,7 +39,7 @@ class Student(Streamed, Learner):
     l1: float = 0.0
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the number of multiply-adds of a pass over this many examples."""
+        """Return the number of multiply-adds of one training pass over `examples` examples (tokens, dim)."""
         an_example = 4.0 * self.heads * dim**2 if tokens == 2 else gradient_work(self.heads, tokens, dim)
         return examples * an_example
 
@@ -76,7 +76,7 @@ class Student(Streamed, Learner):
 
 
 def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
-    """Draw Θ with entries N(0, 1/d) and W with entries N(0, 1/(d M)), both (M, d, d) float32."""
+    """Draw Θ with entries N(0, 1/d) and W with entries N(0, 1/(d M)), both (M, d, d) float32: M heads, d = dim."""
     theta, w = rng.standard_normal((2, heads, dim, dim), dtype="float32")
     theta *= dim**-0.5
     w *= (heads * dim) ** -0.5
@@ -84,7 +84,7 @@ def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
 
 
 def gradients(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the gradients by Θ and W of |F(X) - Y|²/2, summed over tokens and averaged over examples (B, k, d)."""
+    """Return the gradients (M, d, d) by Θ and W of |F(x) − y|²/2, F the layer: means over examples x, y (B, k, d)."""
     B, k, d = x.shape
     if k == 2:
         return of_pairs(theta, w, x, y)
@@ -94,10 +94,10 @@ def gradients(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def of_pairs(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return what `gradients` does, for two tokens (k = 2) and with a third of the multiplications.
+    """Return the gradients that `gradients` does, for two tokens (k = 2) and with a third of the multiplications.
 
-    With z = (x_1 - x_2)/2 and s = (x_1 + x_2)/2 a head sends s W_i + tanh(x_a Θ_i z) z W_i to row a: both rows share
-    Θ_i z and z W_i.
+    With z = (x_1 - x_2)/2 and s = (x_1 + x_2)/2 head i adds s W_i + tanh(x_a Θ_i z) z W_i to output row a. Both rows
+    share Θ_i z and z W_i.
     """
     (B, _, d), M = x.shape, len(theta)
     z, s = (x[:, 0] - x[:, 1]) / 2, (x[:, 0] + x[:, 1]) / 2

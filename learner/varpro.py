@@ -34,7 +34,7 @@ def attend(X: Array, theta: Array) -> tuple[Array, Array]:
 
 
 def pull_back(X: Array, P: Array, w: Array, R: Array) -> Array:
-    """Return Σ over rows of (∂F/∂Θ)ᵀ R, (m, d, d): the gradient of <F, R>, F the outputs, R (n·k, d) fixed."""
+    """Return the gradient (m, d, d) by Θ of <F, R>, F the outputs of a layer of patterns P and matrices w, R fixed."""
     n, k, d = X.shape
     m = len(w)
     dZ = (R @ w.transpose(2, 0, 1).reshape(d, m * d)).reshape(n, k, m, d).transpose(0, 2, 1, 3)
@@ -46,7 +46,7 @@ def pull_back(X: Array, P: Array, w: Array, R: Array) -> Array:
 
 
 def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
-    """Return the least-squares W (m·d, d) of Y ≈ Z W, the residual Y − Z W, and the lower Cholesky factor of ZᵀZ."""
+    """Return W of Y ≈ Z W by least squares, the residual Y − Z W, and the lower Cholesky factor of ZᵀZ; Z is (r, f)."""
     from scipy.linalg import cho_solve
 
     gram = Z.T @ Z
@@ -67,9 +67,9 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
 def anchored(X: Array, Z: Array) -> Array:
     """Return Z, on two tokens with the mean token as one more: the features of an extra head whose Θ stays at 0.
 
-    There a head (Θ, W) equals (−Θ, −W) plus a uniform head 2W. Without the extra head every choice of m signs has a
-    basin of its own, and all but one end in local minima; with it they are all solutions (`settle_signs`). On more
-    tokens there is no such symmetry, and an extra head only hinders.
+    On two tokens a head (Θ, W) equals (−Θ, −W) plus a head 2W that attends uniformly. Without the extra head each
+    choice of the m heads' signs has its own local minimum, and all but one do not fit; with it all fit
+    (`settle_signs`). On more tokens there is no such symmetry, and an extra head only hinders.
     """
     if X.shape[1] != 2:
         return Z
@@ -80,10 +80,10 @@ def anchored(X: Array, Z: Array) -> Array:
 def descend(
     X: Array, Y: Array, theta: Array, *, until: float = 1e-3, iterations: int = 400
 ) -> tuple[Array, float, int]:
-    """Return Θ, relative training residual and number of evaluations of L-BFGS on the `anchored` residual.
+    """Return Θ (m, d, d) where L-BFGS from `theta` ends, the relative residual, and the number of evaluations.
 
-    Far from a solution this costs a fiftieth of a Levenberg–Marquardt step; it stops at a residual of `until`, where
-    `fit` converges in two or three factorisations, or after `iterations` steps.
+    W is fitted at every Θ, on two tokens with an extra head (`anchored`). Far from a solution this costs a fiftieth of
+    a Levenberg–Marquardt step. It stops at a residual of `until`, from where `fit` needs two or three factorisations.
     """
     from scipy.optimize import minimize
 
@@ -108,7 +108,7 @@ def descend(
 
 
 def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
-    """Return Θ with the signs of some heads flipped, so that the layer needs no extra head (`anchored`).
+    """Return Θ with the signs of some heads flipped, so that the layer needs no extra uniform head (`anchored`).
 
     The extra head's W is −2 times the sum of the W of the heads with the wrong sign. Where these W are linearly
     dependent, least squares do not show which; then, for up to ten heads, every choice of signs is compared.
@@ -126,10 +126,10 @@ def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
 
 
 def fit(X: Array, Y: Array, theta: Array, *, iterations: int = 100) -> "tuple[Point, list[float]]":
-    """Return the end of Levenberg–Marquardt on all entries of Θ, from `theta`, and all relative residuals.
+    """Return the end of Levenberg–Marquardt on all entries of Θ, from `theta`, and the relative residuals on the way.
 
-    X and Y are (n, k, d). It stops at a relative training residual below `CONVERGED`, when a step gains less than the
-    fraction `GIVE_UP` (a local minimum, or rounding), or after `iterations` steps.
+    X and Y are (n, k, d). It stops at a relative training residual below 1e-13, when a step lowers it by less than the
+    fraction 1e-9 (a local minimum, or rounding), or after `iterations` steps.
     """
     target = Y.reshape(-1, X.shape[2])
 
@@ -147,7 +147,7 @@ def fit(X: Array, Y: Array, theta: Array, *, iterations: int = 100) -> "tuple[Po
 
 @dataclass(frozen=True)
 class Point:
-    """The least-squares fit of W at one Θ: patterns, attended tokens, W, residual R and Cholesky factor of ZᵀZ."""
+    """Holds the least-squares fit w of W at `theta`: patterns P, attended tokens Z, R = Y − Z w, L with L Lᵀ = ZᵀZ."""
 
     theta: Array
     P: Array
@@ -159,7 +159,7 @@ class Point:
 
 
 def evaluate(X: Array, target: Array, theta: Array) -> Point:
-    """Return the least-squares fit of W to labels `target` (n·k, d) at Θ (m, d, d)."""
+    """Return the least-squares fit of W to labels `target` (n·k, d) of X (n, k, d) at Θ (m, d, d)."""
     P, Z = attend(X, theta)
     W, R, L = project(Z, target)
     relative = float(np.linalg.norm(R)) / (float(np.linalg.norm(target)) or 1.0)
@@ -176,12 +176,12 @@ def levenberg_marquardt(
     tries: int = 11,
     slope: Callable[[Point], Array] | None = None,
 ) -> tuple[Point, list[float]]:
-    """Return the last point of Levenberg–Marquardt from `here`, and the residuals of all points.
+    """Return the last point of Levenberg–Marquardt from `here`, and the relative residuals of all points.
 
-    The damping λ falls by 5 after each step, and rises by 4 until a step lowers the residual. `evaluate` gives the
-    point at a Θ, `system` the normal matrix (lower triangle) and right-hand side, `slope` that side alone. Ends below
-    `tolerance`, when a step gains less than the fraction `give_up`, when none of `tries` gains, or after `iterations`
-    steps. With a `slope`, the Cholesky factor is used again after a gain above `REUSE`, which saves an assembly.
+    The damping λ falls by the factor 5 after each step, and rises by 4 until a step lowers the residual. `evaluate`
+    gives the point at a Θ, `system` the normal matrix (lower triangle) and right-hand side, `slope` that side alone.
+    Ends below `tolerance`, when a step gains less than the fraction `give_up`, when none of `tries` values of λ gains,
+    or after `iterations` steps. With a `slope` the Cholesky factor is used again after a gain above .7, to save time.
     """
     from scipy.linalg import cho_solve
 
@@ -221,7 +221,7 @@ def levenberg_marquardt(
 
 
 def damped(A: Array, diagonal: Array, lam: float) -> tuple[Factor, float]:
-    """Return the Cholesky factor of A + λ diag A, and λ, raised until the factor exists; A is changed in place."""
+    """Return the Cholesky factor of A + λ diag A, and λ, raised until it exists; changes A, whose diagonal is given."""
     from scipy.linalg import cho_factor
 
     floor = 1e-12 * diagonal.max()
@@ -235,7 +235,7 @@ def damped(A: Array, diagonal: Array, lam: float) -> tuple[Factor, float]:
 
 @lru_cache(maxsize=8)
 def pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Return rows and columns of the upper triangle of a d × d matrix, and each position (d, d) among them."""
+    """Return row and column indices of a d × d matrix's upper triangle, and each entry's place (d, d) in that list."""
     j, h = np.triu_indices(d)
     position = np.empty((d, d), dtype=np.intp)
     position[j, h] = position[h, j] = np.arange(len(j))
@@ -243,7 +243,7 @@ def pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 
 
 def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
-    """Return Kaufman's JᵀJ − CᵀG⁻¹C (m·d², m·d²) over the entries of Θ: JᵀJ and C of `blocks`, G = ZᵀZ = L Lᵀ."""
+    """Return the normal matrix by Θ without W (Kaufman), lower triangle: JᵀJ − CᵀG⁻¹C of `blocks`, G = ZᵀZ = L Lᵀ."""
     from scipy.linalg import solve_triangular
     from scipy.linalg.blas import dsyrk
 
@@ -255,10 +255,10 @@ def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
 
 
 def blocks(X: Array, P: Array, Z: Array, w: Array) -> tuple[Array, Array]:
-    """Return JᵀJ (m, d, d, m, d, d) of the outputs by Θ, and C (m·d, d·m·d²), their products with the derivative by W.
+    """Return JᵀJ (m, d, d, m, d, d), J the derivative of the outputs by Θ, and C (m·d, d·m·d²), that by W times J.
 
-    The derivative by Θ_i is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of the tokens under pattern row
-    (i, a). C has a row for each attended feature, and a column for each output and entry of Θ.
+    The derivative by Θ_i[j, l] of row a is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of tokens under
+    pattern row (i, a). C has a row for each attended feature, and a column for each output and entry of Θ.
     """
     n, k, d = X.shape
     m = len(w)

@@ -50,9 +50,9 @@ def ball(X: Array, Y: Array, layer: MultiHeadAttention) -> Ball | None:
 
 
 def least_singular(X: Array, layer: MultiHeadAttention) -> float:
-    """Return a lower bound of the least singular value of the Jacobian J on X (n, k, d), or 0 if none could be proved.
+    """Return a proved lower bound of the least singular value of the outputs' Jacobian J on X (n, k, d), or 0.
 
-    Half of an estimate by inverse iteration is taken off the diagonal of JᵀJ; that a Cholesky factor is left proves it.
+    Half of an estimate by inverse iteration is taken off the diagonal of JᵀJ; a Cholesky factor of the rest proves it.
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -94,10 +94,10 @@ def normal_matrix(X: Array, layer: MultiHeadAttention) -> Array:
 
 
 def lipschitz_bound(X: Array, layer: MultiHeadAttention) -> float:
-    """Return an upper bound of the norm of D²F, F the outputs on all of X (n, k, d), over the ball of radius `REACH`.
+    """Return an upper bound of the norm of D²F, F the outputs on all of X (n, k, d), for relative changes up to .1.
 
-    With s = x_a ΔΘᵢ Xᵀ centred over tokens and v = X ΔWᵢ likewise, a row's second derivative is at most
-    Σᵢ ½ Dᵢ|s||s'| + ½|s||v'| + ½|s'||v|, Dᵢ the diameter of the tokens times Wᵢ (learner 1.14).
+    With s = x_a ΔΘᵢ Xᵀ centred over tokens and v = X ΔWᵢ likewise, and s', v' for another change, a row's second
+    derivative is at most Σᵢ ½ Dᵢ|s||s'| + ½|s||v'| + ½|s'||v|, Dᵢ the diameter of the tokens times Wᵢ (learner 1.14).
     """
     k, d = X.shape[1:]
     centred = X - X.mean(axis=1, keepdims=True)
@@ -117,7 +117,7 @@ def lipschitz_bound(X: Array, layer: MultiHeadAttention) -> float:
 
 
 def rounding(X: Array, layer: MultiHeadAttention) -> float:
-    """Return a bound of what rounding may have done to the outputs on X (n, k, d), as one norm over all of them."""
+    """Return a bound of the rounding errors in the outputs of `layer` on X (n, k, d), as one norm over all of them."""
     n, k, d = X.shape
     token = float(np.abs(X).max())
     scores = 2 * d * UNIT * token**2 * np.abs(layer.theta).sum(axis=(1, 2))

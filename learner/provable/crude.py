@@ -53,7 +53,7 @@ def debiased(X: Array, Y: Array) -> Array:
 
 
 def features(d: int) -> int:
-    """Return the number of regressors of `debiased`: two tokens, and a token's coordinate times a covariance."""
+    """Return the number of regressors of `debiased`: two tokens (d,), and a token's coordinate times a covariance."""
     return 2 * d + d * d * (d + 1) // 2
 
 
@@ -65,14 +65,14 @@ def estimate(X: Array, Y: Array) -> Array:
 
 
 def conditions(w: Array, Y: Array) -> dict[str, float]:
-    """Return two conditions of the theorem by name, as an estimate w of ΣWᵢ shows them: its size and stable rank."""
+    """Return size and stable rank of `w`, an estimate of ΣWᵢ, by the names of the theorem's conditions on them."""
     singular = np.linalg.svd(w, compute_uv=False)
     rank = float(np.sum(singular**2) / singular[0] ** 2) if singular[0] else 0.0
     return {"sum of w": size_of(w, Y), "stable rank of the sum of w": rank}
 
 
 def refusal(w: Array, Y: Array) -> str:
-    """Return why the next phases cannot use `w`, an estimate of ΣWᵢ, or an empty string. A small sum is no reason."""
+    """Return why the next phases cannot use `w`, an estimate of ΣWᵢ, or "". A small sum, unlike 0, is no reason."""
     if size_of(w, Y) < ZERO:
         return "the projection matrices sum to zero: phase 1 has nothing to start from"
     first, second = np.linalg.svd(w, compute_uv=False)[:2]

@@ -24,8 +24,8 @@ def worst(
 ) -> dict[str, Any]:
     """Return the theorem's condition that is violated most, or is nearest to it, as {name, value, needs, threshold}.
 
-    Conditions are measured on `layer` if that is exact on the examples `test`. Otherwise only the sum of the W is
-    known, as phase 1 has estimated it (`sum_seen`).
+    Conditions are measured on `layer`, at `tokens` tokens, if it is exact on the examples `test`. Otherwise only those
+    of ΣWᵢ are known, as phase 1 estimated them (`sum_seen`). `needs` is "at least" or "at most".
     """
     if layer is not None and relative_error(layer(test[0]), test[1]) <= EXACT.threshold:
         values = {row.name: row.value for row in conditions(layer, tokens)}

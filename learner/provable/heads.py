@@ -27,10 +27,10 @@ MOST_FEATURES = 64  # a step solves for the d² entries of one Θ at once
 
 @dataclass(frozen=True)
 class Readings:
-    """Attention patterns estimated by least squares: `weights` (n, k, m, k−1), without that of the last token.
+    """Holds attention patterns estimated by least squares: `weights` (n, k, m, k−1), without that of the last token.
 
-    `roots` (n, m, k−1, k−1) bring the weights of a head to unit covariance, up to the size of the noise, and `kept`
-    (n, k) are the rows to use. `usable` is the share of the examples on which the heads can be told apart.
+    `roots` (n, m, k−1, k−1) bring the errors of a head's weights to unit covariance, up to one factor. `kept` (n, k)
+    are the rows to use. `usable` is the share of the examples on which the heads can be told apart.
     """
 
     weights: Array
@@ -40,7 +40,7 @@ class Readings:
 
 
 def impossible(heads: int, tokens: int, dim: int) -> str:
-    """Return why phase 6b cannot run (a row has fewer entries than unknown weights, or dim is large), or ""."""
+    """Return why phase 6b cannot read every head's pattern (a row has too few entries, or dim is large), or ""."""
     if heads * (tokens - 1) > dim:
         free = heads * (tokens - 1)
         return f"a row shows {dim} numbers, and the patterns of {heads} heads on {tokens} tokens have {free}"
@@ -50,17 +50,17 @@ def impossible(heads: int, tokens: int, dim: int) -> str:
 
 
 def rows_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Return the number of examples for a run of phase 6b: four times that of a local search, and at least 600."""
+    """Return the number of examples that phase 6b (every head) runs on: four times a local search's, at least 600."""
     return max(600, 4 * examples_wanted(heads, tokens, dim))
 
 
 def random_start(heads: int, dim: int, rng: np.random.Generator) -> Array:
-    """Draw Θ (heads, dim, dim) at which scores differ by about 2."""
+    """Draw Θ (heads, dim, dim) at which the attention scores of ±1 tokens differ by about 2."""
     return SPREAD * random_theta(rng, heads, dim)
 
 
 def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAttention:
-    """Return the best layer of up to `rounds` rounds of phase 6b on X and Y (n, k, d) from Θ (m, d, d).
+    """Return the best layer of up to `rounds` steps of every head (phase 6b) on X and Y (n, k, d) from Θ (m, d, d).
 
     They end early where the residual is 0 up to rounding, or hardly falls, or too few examples tell the heads apart.
     """
@@ -87,7 +87,7 @@ def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAtte
 def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float]:
     """Return the patterns (n, m, k, k) of Θ, W (m, d, d), the W (d, d) of an extra head, and the relative residual.
 
-    On two tokens this attends uniformly: with it a head of either sign is a solution (learner 1.6). Else its W is 0.
+    On two tokens the extra head attends uniformly: with it a head of either sign fits (learner 1.6). Else its W is 0.
     """
     m, d = len(theta), X.shape[2]
     P, Z = attend(X, theta)
@@ -122,12 +122,12 @@ def read(X: Array, Y: Array, w: Array, uniform: Array, best: float = KEPT) -> Re
 
 
 def moved(X: Array, theta: Array, P: Array, readings: Readings) -> Array:
-    """Return Θ (m, d, d) after one step of each head from its patterns P (n, m, k, k) towards those that were read."""
+    """Return Θ (m, d, d) after one step of each head from its patterns P (n, m, k, k) towards those in `readings`."""
     return stepped(theta, *zip(*normal_equations(X, P, readings), strict=True))
 
 
 def stepped(theta: Array, matrices: Sequence[Array], slopes: Sequence[Array]) -> Array:
-    """Return Θ (m, d, d) after a damped step of each head, given its matrix (d², d²) and right-hand side (d²,)."""
+    """Return Θ (m, d, d) after a damped step of each head from its normal matrix (d², d²) and right-hand side."""
     steps = []
     for A, slope in zip(matrices, slopes, strict=True):
         ridge = DAMPING * float(A.trace()) / len(A) + 1e-300
@@ -137,7 +137,7 @@ def stepped(theta: Array, matrices: Sequence[Array], slopes: Sequence[Array]) ->
 
 
 def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[Array, Array]]:
-    """Yield the matrix (d², d²) and the right-hand side (d²,) of the step of each head, as sums over the rows."""
+    """Yield each head's normal matrix (d², d²) and right-hand side (d²,) of a step from patterns P to `readings`."""
     n, k, d = X.shape
     j, h, position = pairs(d)
     tokens = X.reshape(n * k, d)
@@ -152,14 +152,14 @@ def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[A
 
 
 def slopes(X: Array, P: Array, readings: Readings) -> Array:
-    """Return the factors g_a (m, n·k, d) of the rows a in the right-hand side Σ_a x_aᵀ g_a of each head's step."""
+    """Return the factors g_a (m, n·k, d) of rows a in the right-hand side Σ_a x_aᵀ g_a of each head's step from P."""
     return np.stack([_pulls(X, P[:, i], readings, i)[1] for i in range(P.shape[1])])
 
 
 def _pulls(X: Array, p: Array, readings: Readings, i: int) -> tuple[Array, Array]:
     """Return the edges (n, k, k−1, d) of head i, and their sum (n·k, d) weighted by the gap of its patterns p.
 
-    x_a ΔΘᵢ times an edge is the first-order change of a pattern's weight, and the gap is the weight that was read less
+    x_a ΔΘᵢ times an edge is the first-order change of a pattern's weight, and the gap is the weight in `readings` less
     that of p. Both are in units of the noise of that weight.
     """
     n, k, d = X.shape

@@ -15,7 +15,7 @@ def multi_start(
 ) -> tuple[MultiHeadAttention, list[float]]:
     """Return the best layer of up to 6 random starts in the hull of the Θᵢ, and all relative residuals, ascending.
 
-    The search is on a coordinate for each head and direction. It ends once three starts agree with the best.
+    The search is on a coordinate for each head and direction. It ends once three starts have about the least residual.
     """
     problem = _Coordinates(X, Y, hull)
     q = len(hull.directions)
@@ -30,7 +30,7 @@ def multi_start(
 
 
 class _Coordinates:
-    """Least squares for W, with the Θᵢ in the hull given by coordinates c (m, q); scores, affine in c, made once."""
+    """Fits layers whose Θᵢ lie in `hull`, by coordinates c (m, q) along its q directions, and W by least squares."""
 
     def __init__(self, X: Array, Y: Array, hull: Hull) -> None:
         n, k, d = X.shape
@@ -42,7 +42,7 @@ class _Coordinates:
         self.power = float(np.linalg.norm(self.Y)) or 1.0
 
     def evaluate(self, c: Array) -> Point:
-        """Return the fit of W by least squares at hull coordinates c, which stand in the place of Θ."""
+        """Return the fit of W by least squares at hull coordinates c (m, q), which are the `theta` of this point."""
         full = np.concatenate([np.ones((len(c), 1)), c], axis=1)
         P = softmax(np.einsum("iq,nqab->niab", full, self.scores, optimize=True))
         Z = (P @ self.X[:, None]).transpose(0, 2, 1, 3).reshape(len(self.Y), -1)
@@ -50,7 +50,7 @@ class _Coordinates:
         return Point(c, P, Z, W, R, L, float(np.linalg.norm(R)) / self.power)
 
     def search(self, c: Array) -> tuple[float, Array]:
-        """Return relative residual and c where Levenberg–Marquardt from c ends; the Jacobian has few columns."""
+        """Return the relative residual and the hull coordinates (m, q) where Levenberg–Marquardt from c ends."""
         steps = ITERATIONS if c.size else 0
         end, _ = levenberg_marquardt(self.evaluate(c), self.evaluate, self.system, steps, 1e-5, tries=8)
         return end.residual, end.theta

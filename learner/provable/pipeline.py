@@ -45,11 +45,11 @@ def canonical(X: Array, Y: Array) -> Block:
 
 
 class _Refused(Exception):
-    """A phase cannot go on, for the reason given."""
+    """Says that a phase cannot go on, for the reason given."""
 
 
 class _Walk:
-    """Runs the phases on examples X and Y (n, k, d), judged on `test`, for `given` heads (None: unknown).
+    """Runs the phases on examples X and Y (n, k, d) for `given` heads (None: unknown); layers are judged on `test`.
 
     `phases` is what they have said so far, `number` the heads that the last hull was estimated for.
     """
@@ -69,13 +69,13 @@ class _Walk:
             raise _Refused(reason)
 
     def six(self) -> MultiHeadAttention:
-        """Return the layer of phases 1 to 6. Raises `_Refused` if one of them refuses."""
+        """Return the layer of phases 1 to 6, those of the paper. Raises `_Refused` if one of them refuses."""
         hull = self.rounds(self.crude_sum())
         self.span(hull)
         return self.net(hull)
 
     def crude_sum(self) -> Array:
-        """Return phase 1's estimate of ΣWᵢ. The paper's comes first: it is exactly 0 if ΣWᵢ and summed outputs are."""
+        """Return phase 1's estimate of ΣWᵢ. The paper's is tried first: it is exactly 0 if outputs sum to 0."""
         X, Y = self.sample
         w = crude.crude(X, Y)
         refusal = crude.refusal(w, Y)
@@ -87,7 +87,7 @@ class _Walk:
         return w
 
     def rounds(self, w: Array) -> Hull:
-        """Return the affine hull of the Θᵢ of least tolerance (phase 4), from phases 2 and 3 by turns as planned."""
+        """Return the best affine hull of the Θᵢ (phase 4), from hulls (phase 2) and estimates w of ΣWᵢ (3) by turns."""
         plan = self.plan((8 if self.given == 1 else 6) + (0 if self.given else 4))
         for number, examples in enumerate(plan):
             # ΣW no longer moves on this many examples: the rest of this stage would carve the same hull again.
@@ -105,7 +105,7 @@ class _Walk:
         return min((h for h in self.hulls if h.heads == self.number), key=lambda h: h.tolerance)
 
     def plan(self, rounds: int) -> list[int]:
-        """Return the number of examples of each round; the first rounds, which only improve ΣWᵢ, do not need all."""
+        """Return the number of examples of each round; the first `rounds`, which only improve ΣWᵢ, do not need all."""
         n, k, d = self.X.shape
         smallest = max(20_000, 30 * sculpt.wanted(d, k) // k)
         sizes = [n]
@@ -115,19 +115,19 @@ class _Walk:
 
     @property
     def stalled(self) -> bool:
-        """Return whether the last round left the tolerance about as it was: then more rounds need more examples."""
+        """Return whether the last round left the hull's error about as it was: then more rounds need more examples."""
         if len(self.hulls) < 2 or (not self.given and len(self.hulls) <= 4):
             return False
         return self.hulls[-1].tolerance > 0.95 * self.hulls[-2].tolerance
 
     @property
     def contracts(self) -> bool:
-        """Return whether hulls of one head fit: every row is certified then, and tolerances fall below a third."""
+        """Return whether hulls of one head fit: all rows show one pattern then, and their errors fall below a third."""
         alone = [hull.tolerance for hull in self.hulls if hull.heads == 1]
         return len(alone) > 1 and min(alone[1:]) < 0.3 * alone[0]
 
     def heads(self) -> int:
-        """Return the number of heads for the next hull: as given; else 1, then `AMPLE`, then as the spectrum shows."""
+        """Return the number of heads for the next hull: as given; else 1, then 6, then as the last spectrum shows."""
         if self.given:
             return self.given
         if len(self.hulls) < 2 or self.contracts:
@@ -135,7 +135,7 @@ class _Walk:
         return AMPLE if len(self.hulls) < 4 else max(2, self.hulls[-1].heads_seen)
 
     def carve(self, w: Array, examples: int) -> Hull | None:
-        """Return phase 2's affine hull of the Θᵢ, given an estimate w of ΣWᵢ, or None.
+        """Return phase 2's affine hull of the Θᵢ, given an estimate w of ΣWᵢ, or None if it cannot be determined.
 
         It comes from rows that show one pattern of all heads. Too few of them raise `_Refused` if there is no hull yet.
         """
@@ -214,8 +214,8 @@ class _Walk:
     def every_head(self, start: MultiHeadAttention | None, rounds: int) -> MultiHeadAttention | None:
         """Return the best of `start`, where phase 6 ended, and what phase 6b reaches from it and from random Θ.
 
-        A random start is left out once a layer is exact, and repeated while none is certified. While the number of
-        heads is not known, fewer are tried first. Each start has at most `rounds` rounds.
+        Phase 6b moves each head by itself, for at most `rounds` rounds. A random start is left out once a layer is
+        exact, and repeated while none is certified. While the number of heads is not known, fewer are tried first.
         """
         rng = self.rng.spawn(1)[0]
         _, tokens, dim = self.X.shape
@@ -296,7 +296,7 @@ class Provable(Learner):
         yield from queries.phases(ask, drawn, int(self.heads), size, tolerance, least_share)
 
     def heads_by_averages(self, ask: Ask, tokens: int, dim: int, size: float) -> Iterator[Estimate]:
-        """Yield what phase 6b estimates, every Θ, if it knows labels only by `ask` (see `by_averages`)."""
+        """Yield every Θ as phase 6b estimates it if labels, of rms `size`, are known only by `ask` (`by_averages`)."""
         whole("heads", self.heads, 1)
         rng = np.random.default_rng(self.random_state)
         drawn = queries.inputs(tokens, dim, rng)

@@ -14,7 +14,7 @@ MORE, MOST_ROWS = 4, 20_000  # times the examples of the first try that the seco
 def search(
     X: Array, Y: Array, theta: Array, test: tuple[Array, Array], name: str
 ) -> tuple[MultiHeadAttention, Phase]:
-    """Return the layer that variable projection reaches from Θ (m, d, d), and its `Phase` `name`, judged on `test`.
+    """Return the layer that variable projection reaches from Θ (m, d, d), and a `Phase` `name` with its `test` error.
 
     If the first examples are not fitted exactly (labels are noisy, or this is a local minimum), a second search from Θ
     uses more of them. Of the two ends the one that fits the more examples better is returned.
@@ -39,7 +39,7 @@ def polish(
     test: tuple[Array, Array],
     rng: np.random.Generator,
 ) -> tuple[MultiHeadAttention, list[Phase]]:
-    """Return a layer, and the phases of local searches from `layer` and from a random start.
+    """Return a layer, and the phases of local searches from `layer` and from a random start of `heads` heads.
 
     It is the better of `layer` and what the search from it reaches; what the random start reaches is returned only if
     there is no `layer`. Errors are those on the examples `test`.

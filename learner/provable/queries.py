@@ -29,10 +29,10 @@ OWN = 2000  # inputs that the learner draws itself
 def phases(
     ask: Ask, own: Array, heads: int, size: float, tolerance: float, least_share: float
 ) -> Iterator[Estimate]:
-    """Yield the estimates of phases 1 to 4: ΣWᵢ, then by turns the affine hull of the Θᵢ and ΣWᵢ again.
+    """Yield what phases 1 to 4 estimate: ΣWᵢ, then by turns the affine hull of the Θᵢ and ΣWᵢ again.
 
     `ask` answers averages over examples within `tolerance`. `own` (n, k, d) are inputs drawn by the learner, `size` is
-    the root mean square of the labels, and less than `least_share` of the rows are too few.
+    the root mean square of the labels, and less than `least_share` of the rows are too few for a hull.
     """
     clip = CLIP * size
     w = crude(ask, clip, own.shape[1])
@@ -48,12 +48,12 @@ def phases(
 
 
 def inputs(tokens: int, dim: int, rng: np.random.Generator) -> Array:
-    """Draw uniform signs (`OWN`, tokens, dim), on which the learner computes what does not depend on labels."""
+    """Draw uniform signs (2000, tokens, dim), on which the learner computes what does not depend on labels."""
     return rng.choice([-1.0, 1.0], size=(OWN, tokens, dim))
 
 
 def crude(ask: Ask, clip: float, tokens: int) -> Array:
-    """Return ΣWᵢ (d, d) by the paper's phase 1, with labels cut at ±`clip`: d² queries."""
+    """Return ΣWᵢ (d, d) by correlating mean tokens with mean labels (phase 1), labels cut at ±`clip`: d² queries."""
 
     def correlation(X: Array, Y: Array) -> Array:
         mean: Array = X.mean(axis=1).T @ _cut(Y, clip).mean(axis=1)
@@ -64,11 +64,11 @@ def crude(ask: Ask, clip: float, tokens: int) -> Array:
 
 
 def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float) -> Hull | None:
-    """Return the hull of the Θᵢ by averages over rows of tolerance below a threshold; None if these are too few.
+    """Return the hull of the Θᵢ by averages over rows on which all heads agree well; None if these are too few.
 
-    The tolerance is the error of the pattern that `certify` reads off a row. The threshold is the one of `ETAS` with
-    the least sum of itself and the noise of answers, which grows as rows get fewer. Then d²(d² + 1)/2 queries ask for
-    the normal matrix of the constraints, and d² for the right-hand side.
+    `w` estimates ΣWᵢ, and answers err by `tolerance`. A row's own error, as `certify` reads it off, must be below the
+    one threshold of `ETAS` with the least sum of itself and the noise of answers, which grows as rows get fewer. Then
+    d²(d² + 1)/2 queries ask for the normal matrix of the constraints, and d² for the right-hand side.
     """
     d = len(w)
 
@@ -107,7 +107,7 @@ def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float)
 
 
 def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
-    """Return ΣW by least squares on the tenth of rows where patterns vary least over the Θ in the hull: 2d² queries."""
+    """Return ΣW by least squares on rows whose pattern varies less over the hull than 9/10 in `own`: 2d² queries."""
     bound = np.quantile(disagreement(own, hull), AGREEING)
 
     def moments(X: Array, Y: Array) -> Array:
@@ -121,7 +121,7 @@ def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
 
 
 def every(ask: Ask, own: Array, heads: int, size: float, rng: np.random.Generator) -> Array:
-    """Return Θ (m, d, d) by rounds of phase 6b from a random start: (m² + 2m)d² queries a round, more at two tokens."""
+    """Return Θ (m, d, d) by phase 6b (a step of each head a round) from a random start; labels have the rms `size`."""
     theta = every_head.random_start(heads, own.shape[2], rng)
     for _ in range(EVERY_HEAD_ROUNDS):
         ahead = every_round(ask, own, theta, CLIP * size)
@@ -132,7 +132,7 @@ def every(ask: Ask, own: Array, heads: int, size: float, rng: np.random.Generato
 
 
 def every_round(ask: Ask, own: Array, theta: Array, clip: float) -> Array | None:
-    """Return Θ (m, d, d) after a round of phase 6b; None where the heads cannot be told apart."""
+    """Return Θ (m, d, d) after one step of each head (phase 6b); None where the heads cannot be told apart on `own`."""
     m, (_, k, d) = len(theta), own.shape
 
     def moments(X: Array, Y: Array) -> Array:

@@ -26,7 +26,7 @@ def agreement_rows(X: Array, Y: Array, hull: Hull) -> Array:
 
 
 def disagreement(X: Array, hull: Hull) -> Array:
-    """Return how far p_a X of each row a moves along unit directions of the hull: Σ_q |∂(p_a X)/∂c_q|², (n·k,)."""
+    """Return how far p_a X, p_a the pattern of row a, moves along hull directions q: Σ_q |∂(p_a X)/∂c_q|², (n·k,)."""
     n, k, d = X.shape
     basis = np.concatenate([hull.theta[None], hull.directions])
     left = (X.reshape(n * k, d) @ basis.transpose(1, 0, 2).reshape(d, -1)).reshape(n, k * len(basis), d)

@@ -22,7 +22,7 @@ LEAST_WEIGHT = 0.02  # below this a log-ratio of the pattern is too noisy to use
 
 @dataclass(frozen=True)
 class Certificates:
-    """Rows that one pattern of all heads fits, those of least tolerance `eta` (r,), the error of ln p, first.
+    """Holds rows that one pattern p common to all heads fits, by rising `eta` (r,), the estimated error of ln p.
 
     Row a (r,) of example X (r, k, d) has pattern p (r, k). `rows` were looked at, a pattern fits `finite` of them.
     """
@@ -37,11 +37,11 @@ class Certificates:
 
 @dataclass(frozen=True)
 class Hull:
-    """The affine hull of the Θᵢ as estimated: its point of least norm, and m − 1 unit directions (m−1, d, d).
+    """Holds the affine hull of the Θᵢ as estimated: its point of least norm, and m − 1 unit directions (m−1, d, d).
 
-    `spectrum` holds the singular values of the constraints, ascending, in units of their median: the first m − 1 are
-    those of the directions, which nothing pins. `gap` is the m-th value over the one before, None for one head. `rank`
-    counts the values that are not 0. `tolerance` is the median `eta` of the certificates.
+    `spectrum` holds the singular values of the linear constraints on Θ, ascending, in units of their median: the first
+    m − 1 are those of the directions, which nothing pins. `gap` is the m-th value over the one before, None for one
+    head. `rank` counts the values that are not 0. `tolerance` is the median error `eta` of the `Certificates` used.
     """
 
     theta: Array
@@ -64,14 +64,14 @@ class Hull:
         return widest + 2 if ratios[widest] >= LEAST_GAP else 1
 
     def verdict(self) -> str:
-        """Return how far the spectrum's `gap` is to be trusted: ok (from 5), weak (2), poor (`LEAST_GAP`) or failed."""
+        """Return the trust in `gap`, a ratio of singular values: ok (from 5), weak (2), poor (1.6) or failed."""
         if self.gap is None or self.gap >= 5:
             return "ok"
         return "weak" if self.gap >= 2 else "poor" if self.gap >= LEAST_GAP else "failed"
 
 
 def slices(count: int) -> Iterator[slice]:
-    """Yield slices of `CHUNK` examples at most, `count` in all."""
+    """Yield slices of at most 2000 examples, which together cover `count` examples."""
     return (slice(start, min(start + CHUNK, count)) for start in range(0, count, CHUNK))
 
 
@@ -81,7 +81,7 @@ def least(values: Array, count: int) -> NDArray[np.intp]:
 
 
 def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
-    """Return the `count` rows of least tolerance (`certify`) of examples X and Y (n, k, d), given w (d, d) ≈ ΣWᵢ."""
+    """Return the `count` rows of X and Y (n, k, d) that one pattern fits best, given an estimate w (d, d) of ΣWᵢ."""
     parts = [certify(X[part], Y[part], w) for part in slices(len(X))]
     p, eta = (np.concatenate(each) for each in zip(*parts, strict=True))
     best = least(eta, count)
@@ -90,9 +90,9 @@ def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
 
 
 def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
-    """Return patterns p (n, k, k) of Y (n, k, d) by affine least squares Y_a ≈ p_a X w, and their tolerances η (n·k,).
+    """Return patterns p (n, k, k) of Y (n, k, d) by affine least squares Y_a ≈ p_a X w, and errors η (n·k,) of ln p.
 
-    w (d, d) estimates ΣWᵢ, η the error of ln p; η is infinite where no p with weights of at least `LEAST_WEIGHT` fits.
+    w (d, d) estimates ΣWᵢ. η is estimated, and infinite where no p with weights of at least .02 fits.
     """
     n, k, d = X.shape
     Z = (X.reshape(-1, d) @ w).reshape(n, k, d)
@@ -126,7 +126,7 @@ def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
 
 
 def wanted(d: int, k: int) -> int:
-    """Return the number of certificates for a hull: 4d²/(k−1), at least 300; twice as many pin it no better."""
+    """Return how many rows with one pattern (certificates) a hull wants, 4d²/(k−1), at least 300; more hardly help."""
     return max(300, -(-4 * d * d // (k - 1)))
 
 
@@ -141,8 +141,8 @@ def equations(X: Array, a: NDArray[np.intp], p: Array) -> tuple[Array, Array]:
 def hull_of(certificates: Certificates, heads: int) -> Hull:
     """Return the hull of `heads` heads from the best certificates, or from more where these leave a direction open.
 
-    More are used only up to three times the tolerance. Of one head every row is certified, and the very best may be
-    nearly the same; of saturated heads those that differ are far worse, and no certificates.
+    More are used only up to three times the tolerance. With one head the best certificates may be nearly the same row,
+    and more help; with saturated heads those that differ are far worse, and are no certificates.
     """
     k, d = certificates.X.shape[1:]
     count = wanted(d, k)
@@ -159,7 +159,7 @@ def hull_of(certificates: Certificates, heads: int) -> Hull:
 def least_squares_hull(A: Array, b: Array, heads: int, tolerance: float) -> Hull:
     """Return the hull of A vec Θ ≈ b, A (rows, d²): a point by least squares, and the weakest singular directions of A.
 
-    There are `heads` − 1 directions. Least squares are robust (Huber), as some certificates are false.
+    There are `heads` − 1 directions; `tolerance` is only stored. The fit is robust (Huber), as some rows may be false.
     """
     d = round(A.shape[1] ** 0.5)
     weight = np.ones(len(b))
@@ -197,7 +197,7 @@ def too_few(certificates: Certificates) -> str:
 def unpinned(hull: Hull) -> str:
     """Return why the certificates do not determine a hull, or an empty string.
 
-    They constrain the directions in the hull of nice heads weakly, as it has a width, but leave none wholly free.
+    Under the theorem's conditions directions within the hull are constrained weakly, but none is left wholly free.
     """
     if hull.rank == hull.theta.size:
         return ""
