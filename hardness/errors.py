@@ -63,7 +63,7 @@ def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
 
 
 def spelled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function so wrapped that it raises `InputError` for an unknown keyword and suggests the nearest.
+    """Return the function, wrapped to raise `InputError` for an unknown keyword and to suggest the nearest one.
 
     >>> spelled(missing_extra)("dask", extr="cluster")
     Traceback (most recent call last):

@@ -94,8 +94,8 @@ def open_pairs(words: Words) -> tuple[Words, Words, NDArray[np.int64]]:
 def informative_examples(X: Signs, Y: NDArray[np.float64]) -> InformativeExamples:
     """Return the examples of X, Y (n, 2, d) whose tokens differ in coordinate 0, packed, with their labels.
 
-    Raises `InputError` unless every label is x_a[0] times a number in column 0, the same for both rows a, and 0 in
-    other columns. `gate` of the result is the median of that number over all other examples, None if there are none.
+    Raises `InputError` unless every label is x_a[0] (a sign of token a) times a number in column 0, the same for both
+    rows a, and 0 in other columns. `gate` of the result is the median of that number over all other examples, or None.
     """
     if X.shape[1] != 2:
         raise InputError(f"X must hold two tokens an example, got {X.shape[1]}")

@@ -96,7 +96,7 @@ class MultiHeadAttention:
 
     @cached_property
     def _beside(self) -> tuple[Array, Array]:
-        """Return the m heads' matrices Θᵢᵀ (attention) side by side, and so their Wᵢ (projection), both (d, m d)."""
+        """Return m heads' matrices Θᵢᵀ (attention) side by side, and likewise Wᵢ (projection), both (d, m d)."""
         m, d = self.heads, self.dim
         return self.theta.transpose(2, 0, 1).reshape(d, m * d), self.w.transpose(1, 0, 2).reshape(d, m * d)
 

@@ -32,7 +32,7 @@ def provide(pickles: Mapping[str, str]) -> None:
 
 
 def pickled() -> dict[str, str]:
-    """Return a copy of all that `provide` was given, to hand on to a process that this one starts."""
+    """Return a copy of all pickles that `provide` was given, to hand on to a process that this one starts."""
     return dict(_PROVIDED)
 
 

@@ -75,7 +75,7 @@ def _short(query: Query) -> Query:
 
 
 def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
-    """Return a short rational near the answer `reply` and within tau of both means; raise `InputError` if none is."""
+    """Return a short rational near an oracle's answer `reply`, within tau of all `means`; `InputError` if none is."""
     low, high = Fraction(max(means)) - tau, Fraction(min(means)) + tau
     near, margin = Fraction(reply).limit_denominator(10**6), Fraction(1, 10**9)
     if low + margin <= near <= high - margin:

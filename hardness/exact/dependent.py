@@ -27,7 +27,7 @@ SAFE = 1e-9  # floating point errs by far less
 def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return E[s f(Z)] and E[f(Z)^2] for a sum Z of `count` fair signs, s one of them, f(z) = z/(2L) cut at +-1/2.
 
-    Both are arrays over the L in `cuts`. Sums run over |Z| <= L, as the rest telescopes; f is sign/2 if no 0 < |Z| < L.
+    Both are arrays over the L in `cuts`. Where no Z has 0 < |Z| < L, f is half the sign of z.
     """
     z = np.arange(count % 2, int(cuts.max()) + 3, 2)  # not negative, and one above all cuts
     plus = (z + count) // 2
@@ -52,10 +52,10 @@ def middle(count: int) -> float:
 def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
     """Return pairs (live, lost), growing: of `live` or more parities a query surely rules out `lost` (theorem C).
 
-    The query is a cut sum of M of them with random signs. If its means at these M sets have mean nu and variance D, at
-    most the share D/(D + (nu - tau)^2) does not pass tau, on average over all draws. The J sets that do are driven up
-    or down, and some shift of the characters' argument leaves (J - sqrt J)/2 or more on the smaller side; so many are
-    lost. With as many + as - signs, M/2 less the sets that do not pass are lost.
+    The query is a sum of M of their characters with random signs, scaled and cut. If its means at these M sets have
+    mean nu and variance D, at most the share D/(D + (nu - tau)^2) does not pass tau, on average over all draws. The J
+    sets that do are driven up or down, and some shift of the characters' argument leaves (J - sqrt J)/2 or more on the
+    smaller side; so many are lost. With as many + as - signs, M/2 less the sets that do not pass are lost.
     """
     count, past, spread, crowd = _plans(tolerance)
     losses, live, most = [], 2, 0
@@ -99,9 +99,10 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     """Return a number of queries that surely identifies one of this many parities: an upper bound on V of every class.
 
     A query loses e if every valid answer rules out e. Any k parities span at least log2 k affine dimensions, so
-    ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these loses e: all that
-    it drives up, or all that it drives down. A cut sum of many dependent ones loses up to E as k grows (theorem C,
-    `dependent_losses`). V does not fall with k, so losing more does no harm. Raises `InputError` from tolerance 1/4 on.
+    ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these (E:
+    `independent_lost`) loses e: all that it drives up, or all that it drives down. A cut sum of many dependent ones
+    loses up to E as k grows (`dependent_losses`). V does not fall with k, so losing more does no harm. Raises
+    `InputError` from tolerance 1/4 on.
     """
     tau = decimal(tolerance)
     largest = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)

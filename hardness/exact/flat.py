@@ -49,7 +49,7 @@ MARGIN = 1e-9
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Ask queries shaped to layers, groups of sets that differ in a few coordinates only; sign batches at the end.
-    Stored templates are used while they fit. Raises `InputError` for more than 2^18 sets."""
+    Stored queries are used while they fit. Raises `InputError` for more than 2^18 sets."""
     if concepts.size > SET_BY_SET:
         raise InputError(
             f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim"
@@ -115,8 +115,8 @@ class _Caster:
 def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
     """Ask queries on few sets that rule out more than sign batches, while such are found; optimal for the last six.
 
-    Of more sets, a query is tried of which every answer keeps about w at most, where w is the largest number below
-    theirs that `end_game` lists.
+    Of more sets, a query is tried of which every answer keeps about w at most; w is the largest number of independent
+    sets below theirs that some number of queries just identifies (`end_game`).
     """
     games = SmallGames(tau)
     try:
@@ -176,22 +176,22 @@ def layer_signs(size: int, held: int) -> NDArray[np.int8]:
 
 @dataclass(frozen=True)
 class Layers:
-    """Holds layers: all sets of a class that agree outside m coordinates, of which they have `held`. `windows` (count,
-    m) are these coordinates, `rests` (count,) the masks of what the sets hold elsewhere."""
+    """Holds layers: all sets of a class that agree outside m coordinates, of which each holds `held`.
+    `windows` (count, m) are these coordinates, `rests` (count,) the masks of what the sets hold elsewhere."""
 
     windows: NDArray[np.int64]
     held: int
     rests: Masks
 
     def sets(self, places: NDArray[Any] | slice = slice(None)) -> Masks:
-        """Return each layer's sets as masks (count, sets), in lexicographic order, or those at `places` of it."""
+        """Return each layer's sets as masks (count, sets), in lexicographic order, or those at indices `places`."""
         size = self.windows.shape[1]
         masks = patterns(size, self.held)[places]
         held = masks[:, None] >> np.arange(size, dtype=np.uint64) & np.uint64(1)
         return np.asarray((ONE << self.windows.astype(np.uint64)) @ held.T | self.rests[:, None])
 
     def query(self, which: int, values: Values) -> SpanFunction:
-        """Return the query with `values` on the states of layer number `which`; sets outside its span have mean 0."""
+        """Return the query with `values` on the affine span of layer number `which`; sets outside it have mean 0."""
         bits = [1 << c for c in self.windows[which].tolist()]
         generators = np.array([bit ^ bits[-1] for bit in bits[:-1]], np.uint64)
         return SpanFunction(int(self.sets()[which, 0]), generators, values)
@@ -204,7 +204,7 @@ def alive(sets: Masks, live: Masks) -> NDArray[np.bool_]:
 
 
 def held_of(concepts: ParityConcepts, size: int) -> int:
-    """Return how many of `size` coordinates the sets of a layer hold: half, as far as sets of s out of n bits allow."""
+    """Return how many of a window's `size` coordinates a layer's sets hold: half, as far as s out of n bits allow."""
     return min(max(size // 2, size - (concepts.n - concepts.s)), concepts.s)
 
 
@@ -225,7 +225,7 @@ def layers_through(
 def densest(
     concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
 ) -> tuple[Layers, NDArray[np.bool_]]:
-    """Return, of `tries` random layers of `size` coordinates, the one with most sets in `live`, and which these are."""
+    """Return, of random layers (sets alike outside `size` coordinates), the one with most sets in `live`, and which."""
     layers = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
     lives = alive(layers.sets(), live)
     best = int(np.argmax(lives.sum(axis=1)))
@@ -234,10 +234,11 @@ def densest(
 
 @dataclass(frozen=True)
 class Template:
-    """A stored query on layers of `size` coordinates, `held` in each set: it loses `lost` sets below tolerance `reach`.
+    """A stored query on sets with `held` of `size` coordinates: at tolerances below `reach` it surely rules out `lost`.
 
-    `values` f in [-1, 1] (2^(m-1),) are on the layer's states; `support` (2e,) are indices of its sets, e upper and e
-    lower ones, in pairs whose means are at least twice `reach` apart (exactly: values are multiples of 1/55,440).
+    With m = `size` and e = `lost`, `values` in [-1, 1] (2^(m-1),) are on the states of the sets' span; `support` (2e,)
+    are indices of sets, e upper and e lower, in pairs whose means are at least twice `reach` apart (exactly: values are
+    multiples of 1/55,440).
     """
 
     size: int
@@ -253,7 +254,7 @@ class Template:
 
 @cache
 def templates() -> tuple[Template, ...]:
-    """Return all stored templates; their pairs and `reach` are worked out from the means, exactly."""
+    """Return all stored queries; their pairs of sets and tolerances `reach` are worked out exactly from means."""
     library = []
     for t in json.loads(TEMPLATES.read_text(encoding="utf-8")):
         signs, whole = layer_signs(t["size"], t["held"]).astype(np.int64), np.array(t["values"])
@@ -294,7 +295,7 @@ def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Rando
 
 @compiled
 def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
-    """Anneal g (points,) in place, by swaps of its entries -1, 0, 1; return the sum over x of |sum_i g_i signs_ix|."""
+    """Anneal g (points,) in place, by `moves` swaps of its entries -1, 0, 1; return sum_x |sum_i g_i signs_ix|."""
     points, states = signs.shape
     sums = np.zeros(states, np.int32)
     for i in range(points):

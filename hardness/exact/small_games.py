@@ -34,7 +34,7 @@ MOST_CONCEPTS = 11
 
 
 def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return generators of some sets' affine span over GF(2), as xors with the first, and each set's coordinates."""
+    """Return generators of the affine span over GF(2) of sets, as xors with the first, and the sets' coordinates."""
     moved = np.array([mask ^ masks[0] for mask in masks], np.uint64)
     basis, _, codes = span_coordinates(moved, moved)
     return [int(moved[i]) for i in basis], [int(c) for c in codes]
@@ -48,7 +48,7 @@ def characters(points: Sequence[int], rank: int) -> NDArray[np.int64]:
 
 
 def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]:
-    """Return affine maps over GF(2) that permute the points, as tuples of indices: all, or the first `limit`."""
+    """Return affine maps over GF(2) that permute the points (bits of integers), as indices: the first `limit`."""
     vectors = [2 * p + 1 for p in points]
     masks = np.array(vectors, np.uint64)
     basis, _, places = span_coordinates(masks, masks)
@@ -85,7 +85,7 @@ class Ask:
     means: tuple[Fraction, ...]
 
     def order(self) -> list[int]:
-        """Return the concepts, as indices, in ascending order of their means."""
+        """Return the indices of the concepts in ascending order of the query's means."""
         return sorted(range(len(self.means)), key=lambda i: self.means[i])
 
 
@@ -95,8 +95,8 @@ class Leaf:
 
     A query wins if the queries left after it surely identify. Then, for each pair (a, b), the mean of b is more than 2
     tau above that of a: the concepts of the beginning from a on, up to b or to its end, with b, need more queries than
-    are left, so no answer may keep them. But for the `weights` lambda >= 0 of sum 1, E|sum lambda (chi_b - chi_a)|/2 <=
-    2 tau, so no query drives all pairs apart.
+    are left, so no answer may keep them. But some `weights` lambda >= 0 of sum 1 have E|sum lambda (chi_b - chi_a)|/2
+    <= 2 tau, so no query drives all pairs apart.
     """
 
     beginning: tuple[int, ...]
@@ -150,14 +150,14 @@ class SmallGames:
         return fewer + (more or not isinstance(self.decide(concepts, fewer), Ask))
 
     def decide(self, concepts: Sequence[int], queries: int) -> Ask | Refutation:
-        """Return the first query of a strategy that surely identifies with `queries` queries, or proof of none."""
+        """Return the first query of a strategy that surely identifies by `queries` queries, or proof that none does."""
         if len(concepts) > MOST_CONCEPTS:
             raise InputError(f"branch and bound is for at most {MOST_CONCEPTS} concepts, got {len(concepts)}")
         decision = _Decision(self, tuple(concepts), queries)
         return decision.search([]) or tuple(decision.leaves)
 
     def query(self, concepts: Sequence[int]) -> Ask:
-        """Return the first query of a strategy that takes the fewest queries in the worst case."""
+        """Return the first query of a strategy that surely identifies one of the concepts with the fewest queries."""
         ask = self.decide(concepts, self.value(concepts))
         assert isinstance(ask, Ask)
         return ask
@@ -192,7 +192,7 @@ class _Decision:
         self.leaves: list[Leaf] = []
 
     def search(self, beginning: list[int]) -> Ask | None:
-        """Return a winning query whose means begin in this order, or None after adding proof of none to `leaves`."""
+        """Return a query that wins in time, its means beginning in this order; or None, and add proof to `leaves`."""
         if perf_counter() > self.games.deadline:
             raise OutOfTime
         if any(tuple(map_[i] for i in beginning) < tuple(beginning) for map_ in self.maps):
@@ -211,7 +211,7 @@ class _Decision:
         return next((found for found in deeper if found), None)
 
     def _demanded(self, beginning: list[int]) -> list[Pair]:
-        """Return the pairs (a, b): a winning query with this beginning has b's mean more than 2 tau above a's."""
+        """Return the pairs (a, b) for which a winning query with this order of means has b's over 2 tau above a's."""
         later, pairs = [i for i in range(len(self.concepts)) if i not in beginning], []
         for start, a in enumerate(beginning):
             since = beginning[start:]
@@ -270,7 +270,7 @@ def refutations(
     games: SmallGames, concepts: Concepts, queries: int
 ) -> dict[Concepts, tuple[int, Refutation]]:
     """Return lower bounds on the queries of sets of concepts, each after those it rests on, the last for the class.
-    An entry is (number of queries, leaves). Theorem B's floor needs no entry; a larger set rests on a smaller one's."""
+    An entry is (number of queries, proof). Theorem B's floor needs no entry; a larger set rests on a smaller one's."""
     known: dict[Concepts, tuple[int, Refutation]] = {}
 
     def refute(live: Concepts, height: int) -> None:

@@ -71,11 +71,11 @@ class Gadget:
 
     @property
     def beta(self) -> float:
-        """Return the largest sharpness β of a head."""
+        """Return the largest sharpness β of all heads."""
         return float(self.betas.max())
 
     def levels(self, words: Words) -> NDArray[np.int64]:
-        """Return the levels (n,) of packed token pairs (n, 2, words); they mean nothing if tokens agree in bit 0."""
+        """Return the integer levels (n,) of packed token pairs (n, 2, words); no meaning if tokens agree in bit 0."""
         if compiled_pays(words.size):
             from hardness.kernels.bits import weigh
 
@@ -156,8 +156,8 @@ def exact(
 ) -> Gadget:
     """Return len(levels) - 1 heads whose label is exactly a constant plus the target at every level (theorem 1.2).
 
-    `levels` are consecutive integers and `targets` any integers on them; an integer `sharpness` r >= 2 sets β = 2 ln r.
-    Coefficients are rationals, rounded once; beyond 64 heads they come from the same formula in 256 bits.
+    `kind` and `weights` define the level; `levels` are consecutive integers, `targets` any integers; an integer
+    `sharpness` r >= 2 sets β = 2 ln r. Coefficients are rationals, rounded once; beyond 64 heads they have 256 bits.
     """
     if len(levels) <= EXACT_HEADS + 1:
         c, A = coefficients(*_nodes(targets, Fraction(sharpness)))
@@ -227,7 +227,7 @@ def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:
 
 
 def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
-    """Return the vectors (n, d - 1) in which the level is linear: |z|, z = (x_1 - x_2)/2; for dot x_1[0] z."""
+    """Return the vectors (n, d - 1) in which levels are linear: |z| without z_0, z = (x_1 - x_2)/2; dot: x_1[0] z."""
     z = (X[:, 0] - X[:, 1]) // 2
     return np.asarray(X[:, :1, 0] * z[:, 1:] if kind == "dot" else np.abs(z[:, 1:]))
 

@@ -81,7 +81,7 @@ def _stable_rank(matrices: Array) -> float:
 
 
 def _incoherence(matrices: Array) -> float:
-    """Return the largest |cosine| between two heads' matrices, leaving zeros out; nan if fewer than two are left."""
+    """Return the largest |cosine| between two heads' matrices, zero matrices left out; nan of fewer than two."""
     flat = matrices.reshape(len(matrices), -1)
     norms = np.linalg.norm(flat, axis=1)
     flat = flat[norms > 0] / norms[norms > 0, None]

@@ -59,7 +59,7 @@ def level(t: Any, q: int, p: int) -> Any:
 
 
 def change(index: Any, q: int, p: int) -> Any:
-    """Return ceil(i q/p), the first integer of cell i: there the level goes up by one, or back to 0 if p divides i."""
+    """Return ceil(i q/p), i = `index`: the first t with floor(p t/q) = i, where the level goes up, or back to 0."""
     return -(-index * q // p)
 
 

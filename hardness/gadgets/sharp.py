@@ -50,7 +50,7 @@ def rational(
     """Return rational heads that compute the parity of `size` bits; with `balance` one of them makes Σ c_i = 0.
 
     Three lists, by ascending threshold b_i: r_i = e^(β_i/2) of sharpness β_i, the integer 2 b_i, the coefficient c_i.
-    Raises `InputError` for more than 32 heads, or more at one threshold than `SHARPNESSES` has.
+    Raises `InputError` for more than 32 heads, or more than 12 at one threshold.
 
     >>> [float(sum(map(abs, rational(m, s)[2]))) for m, s in ((3, 5), (5, 7), (3, 3))]
     [31.92..., 36.64..., 3.09...]
@@ -107,7 +107,7 @@ def residual(heads: int, size: int, balance: bool = False) -> Fraction:
 
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
-    """Return whether these heads compute the parity of `size` bits exactly, and one line on how that was checked."""
+    """Return whether the rational heads compute the parity of `size` bits exactly, and how that was checked."""
     rest = residual(heads, size, balance)
     return rest == 0, f"theorem 1.5 at {size + 1} levels, residual {rest} over Q"
 
@@ -115,7 +115,7 @@ def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
     """Return heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: the parity of the bits of weight 1.
 
-    They are the rationals of `rational`, rounded once. Raises `InputError` as it does.
+    They are those of `rational`, rounded once; with `balance` one makes the gate 0. Raises `InputError` as it does.
     """
     r, doubled, c = rational(heads, sum(weights), balance)
     return parity("sharp", weights, np.array(doubled) / 2, c, [2 * log(x) for x in r], sum(c))

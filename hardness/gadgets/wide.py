@@ -29,7 +29,7 @@ NEAR = 60  # the exact numbers agree with those at hand to this many digits
 
 
 def ratio(s: int) -> Fraction:
-    """Return r = e^(β/2) of the wide head for s bits, near the root of (s - 2) r^s = s r^(s-2) + 2: least Σ|c|."""
+    """Return e^(β/2) of the wide head for s bits, near the root r of (s - 2) r^s = s r^(s-2) + 2: least Σ|c|."""
     if s < 3:
         return Fraction(4096)
     low, high = 1.0, 3.0

@@ -143,7 +143,7 @@ class SpanFunction(Query):
 
 @dataclass(frozen=True)
 class Table(Query):
-    """The query y h(v) on parities, h a float table (2^n,) by words whose bit j says that v_j = -1; n <= 24.
+    """The query y h(v) on parities, label y, `values` h (2^n,) by words whose bit j says that v_j = -1; n <= 24.
 
     >>> Table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
     [0.5, 0.0]

@@ -212,7 +212,7 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
 
 
 def check_table(concepts: ParityConcepts, bits: int = TABLE_BITS) -> None:
-    """Raise `InputError` where n exceeds `bits`, so that queries cannot be tables of 2^n values."""
+    """Raise `InputError` for a class of more than `bits` bits n, since queries cannot be tables of 2^n values then."""
     if concepts.n > bits:
         raise InputError(
             f"tables of 2^n values are asked for n at most {bits}, not {concepts.n}; lower --dim"

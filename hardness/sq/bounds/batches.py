@@ -14,7 +14,7 @@ LARGEST_BATCH = 4095
 
 
 def independent_apart(e: int) -> Fraction:
-    """Return C(2e, e)/2^(2e+1): below it a query surely rules out e of 2e independent parities (theorem A).
+    """Return C(2e, e)/2^(2e+1): below this tolerance a query surely rules out e of 2e independent parities (theorem A).
 
     >>> [str(independent_apart(e)) for e in (1, 2, 3, 4)]
     ['1/4', '3/16', '5/32', '35/256']

@@ -41,10 +41,10 @@ def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
 
 
 def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, Any]:
-    """Return lambda's interval (`eigenvalue`), and lower bounds on queries against `window` where they are proved.
+    """Return an interval for the Gram matrix's `eigenvalue` lambda, and lower bounds on queries where proved.
 
-    `window`: 8 tau^2 (N - 1)/lambda, for certain identification; `strict`: in integers (theory 2.8). `identifiable` is
-    False where lambda proves that no query rules out any concept.
+    Against the oracle `window`: 8 tau^2 (N - 1)/lambda, for certain identification; `strict`: in integers (theory 2.8).
+    `identifiable` is False where lambda proves that no query rules out any concept.
     """
     check_tolerance(tolerance)
     size, (low, top) = concepts.size, eigenvalue(concepts)

@@ -139,7 +139,7 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 
 def entropy_floor(concepts: int, tolerance: float) -> float:
-    """Return log2 N over the bits of an answer: a floor of queries where answers are multiples of 2 tau, too."""
+    """Return log2 N over the bits of an answer: a floor of queries even for answers in multiples of 2 tau."""
     return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)
 
 

@@ -141,7 +141,7 @@ def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, f
 
 
 def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
-    """Return the bounds against `window` and `null`, for ideal labels or those of M heads; empty where none is left."""
+    """Return lower bounds on queries against `window` and `null`, for ideal labels or M heads; empty if none."""
     window = 2 ** log2_window_bound(concepts, tolerance)
     return {"window": window, "null": window / 2} if window > 0 else {}
 
@@ -186,7 +186,7 @@ def _best(shares: NDArray[np.float64], eps: NDArray[np.float64], tolerance: floa
 
 
 def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return the probabilities of the sum of n independent steps, by transforms.
+    """Return the probabilities of the sum of n independent `steps`, each with probabilities `odds`, by transforms.
 
     Their rounding noise, below 1e-9 in any share, is taken off at the lower end, so that shares stay bounds.
     """
