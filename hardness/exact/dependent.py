@@ -26,9 +26,7 @@ SAFE = 1e-9  # floating point errs by far less
 
 def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return E[s f(Z)] and E[f(Z)^2] for a sum Z of `count` fair signs, s one of them, f(z) = z/(2L) cut at +-1/2.
-
-    Both are arrays over the L in `cuts`. Where no Z has 0 < |Z| < L, f is half the sign of z.
-    """
+    Both are arrays over the L in `cuts`. Where no Z has 0 < |Z| < L, f is half the sign of z."""
     z = np.arange(count % 2, int(cuts.max()) + 3, 2)  # not negative, and one above all cuts
     plus = (z + count) // 2
     chance = middle(count) * np.cumprod(np.concatenate([[1.0], (count - plus[:-1]) / (plus[:-1] + 1)]))

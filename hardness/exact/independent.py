@@ -114,9 +114,7 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
 @cache
 def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
     """Return, for 0, 1, 2, ... queries, among how many independent parities they surely identify the hidden one.
-
-    The last entry is 2E + 1 (E: what `independent_lost` gives) or `largest`, whichever is less.
-    """
+    The last entry is 2E + 1 (E: what `independent_lost` gives) or `largest`, whichever is less."""
     most = 2 * independent_lost(tau) + 1
     target, reached = most if largest is None else min(most, largest), [1]
     while (kept := reached[-1]) < target:

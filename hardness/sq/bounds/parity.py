@@ -51,9 +51,7 @@ def window_bound(concepts: int, tolerance: float, flip: float = 0.0) -> float:
 
 def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
     """Return (N t^2 - 1)/2 correlational queries at t = 2 tau, the tolerance on the half of the inputs that tells.
-
-    Szorenyi, ALT 2009, Theorem 2: needs N t^2 > 1 and t <= 1, and counts the final hypothesis. None elsewhere.
-    """
+    Szorenyi, ALT 2009, Theorem 2: needs N t^2 > 1 and t <= 1, and counts the final hypothesis. None elsewhere."""
     t = 2 * tolerance
     return (concepts * t**2 - 1) / 2 if t <= 1 and concepts * t**2 > 1 else None
 
@@ -80,9 +78,7 @@ def parity_sda(concepts: int, average: float) -> int:
 
 def adversary_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict[str, float]:
     """Return lower bounds on queries at STAT(tolerance) by the adversary's name; one that is not positive is absent.
-
-    Parities flipped with probability `flip`: theory 2.5; rounding: 2.6; listed classes: 2.8, the window alone.
-    """
+    Parities flipped with probability `flip`: theory 2.5; rounding: 2.6; listed classes: 2.8, the window alone."""
     match concepts.kind:
         case "rounding":
             return truncated_bounds(concepts, tolerance)

@@ -187,9 +187,7 @@ def _best(shares: NDArray[np.float64], eps: NDArray[np.float64], tolerance: floa
 
 def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     """Return the probabilities of the sum of n independent `steps`, each with probabilities `odds`, by transforms.
-
-    Their rounding noise, below 1e-9 in any share, is taken off at the lower end, so that shares stay bounds.
-    """
+    Their rounding noise, below 1e-9 in any share, is taken off at the lower end, so that shares stay bounds."""
     from scipy.fft import irfft, next_fast_len, rfft
 
     length = int(steps.max()) * n + 1
