@@ -43,8 +43,7 @@ def update(
     """Change `parameter` by one step of Adam with the constants `pace`, down `gradient` times `share`.
 
     All arrays are flat, of one float type and one size. `mean` and `square`, changed too, are the running means of
-    gradients and of their squares, 0 at first; `unseen` holds beta1^t and beta2^t in step t, the weights of these
-    zeros.
+    gradients and of their squares, which start at 0. In step t `unseen` holds beta1^t and beta2^t, which correct them.
     """
     number = parameter.dtype.type
     root = np.sqrt(1 - unseen[1])

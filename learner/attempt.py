@@ -14,7 +14,7 @@ ROUGH, NEAR = 2e-3, 0.02  # residuals up to which a head may be dropped, and a f
 
 @dataclass(frozen=True)
 class Attempt:
-    """Holds the layer (Θ, W) a start reached, and its residuals |Y − F|/|Y| after L-BFGS (`descent`) and at the end."""
+    """Holds what one start found: (Θ, W), relative residuals after L-BFGS (`descent`) and at the end, and its cost."""
 
     theta: Array
     w: Array
@@ -31,7 +31,7 @@ def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
 
 
 def examples_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Return the number of examples for a start: 8·heads·dim, or if more four times what determines a single head.
+    """Return the number of examples for one start of a search: 8·heads·dim, or if more four times what one head takes.
 
     >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
     (128, 8192)
@@ -69,7 +69,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) ->
 
 
 def removal_costs(X: Array, Y: Array, theta: Array) -> Array:
-    """Return for each head the norm (m,) of the residual without it, W of the others refitted by least squares."""
+    """Return for each of m heads the norm of Y's residual without it, (m,), W of the others by least squares."""
     m, d = len(theta), X.shape[2]
     features = varpro.anchored(X, varpro.attend(X, theta)[1])
     head = np.arange(features.shape[1]) // d

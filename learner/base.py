@@ -34,7 +34,7 @@ class Phase:
 class SearchResult:
     """Holds what a search found: a layer or None, its phases, and whether iterations ran out (`exhausted`).
 
-    `refused` says why a phase refused, `heads` how many are needed, and `verdicts` are further fields of the report.
+    `refused` says why a phase refused, `heads` how many are needed, and `verdicts` are further fields of a `FitReport`.
     """
 
     layer: MultiHeadAttention | None
@@ -127,8 +127,8 @@ class Learner(Regressor):
     """Learns an attention layer from X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
     X is ±1, as the provable learner assumes, or any other finite tokens. `fit` holds a tenth of the examples out (at
-    most 2000) and hands the rest to `_search`. It leaves `report_`, and `layer_`: None if refused, and then `predict`
-    is 0.
+    most 2000) and hands the rest to `_search`. It leaves `report_` and `layer_`. If refused, this is None, and
+    `predict` 0.
     """
 
     solved_at: ClassVar[float] = SOLVED

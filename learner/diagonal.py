@@ -26,25 +26,25 @@ SATURATED = 20.0  # tanh of it is 1 in 64 bits
 class Diagonal(Learner):
     """Heads with Θ_i = diag(θ_i) and W_i = c_i E_00, online by Adam: hidden parities, from 2,000 examples.
 
-    It is trained in float32 on informative rows, whose tokens differ in coordinate 0 (z_0 != 0; E_00: 1 in its corner,
-    else 0). There the layer's output is x_a[0] f(u) in column 0, f(u) = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j = 1 iff
-    they differ in coordinate j (theory 1.1): a two-layer network on bits, with d multiply-adds per example and head.
-    The learner knows this form, but not the hidden set, thresholds, sharpness or coefficients.
+    It is trained in float32 on informative rows, whose tokens differ in coordinate 0 (E_00 is 1 in its corner, else 0).
+    There the layer's output is x_a[0] f(u) in column 0, f(u) = Σ_i c_i tanh(θ_i0 + Σ_j θ_ij u_j), u_j = 1 iff they
+    differ in coordinate j (theory 1.1): a two-layer network on bits, with d multiply-adds per example and head. The
+    learner knows this form, but not the hidden set, thresholds, sharpness or coefficients.
 
     It starts from θ_ij ~ N(0, r²/d), thresholds θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), and c ~ N(0, q²/(d M)). Steps of Adam
     are taken in t_ij = -θ_ij/2 and b_i = θ_i0 + Σ_j θ_ij/2, the weights of the same network on signs
     (`learner.diagonal_network`), down the gradient of the squared error. A batch counts all examples drawn; the
-    gradient is the mean over the whole batch, to which rows with z_0 = 0 give nothing. The first 64 informative rows
-    fix the offset A of the labels, their midrange where they take two values and else their mean, and scale the rest to
+    gradient is the mean over the whole batch, to which other rows give nothing. The first 64 informative rows fix the
+    offset A of the labels, their midrange where they take two values and else their mean, and scale the rest to
     variance 1. No step is taken before.
 
     `heads` M; `rate`, the step size for t; `threshold_rate`, `output_rate`: its factors for b and c; `batch` examples a
     step, if None 16, and 64 from example 131,072 on; `l1`: after each step every t_ij goes towards 0 by rate · l1 and
-    no further (soft threshold); `decay`: before it every weight loses that share of itself, times its rate; `start` r;
-    `output_start` q; `beta1` and `beta2` of Adam, 0 is no momentum; `pool`, the number of different examples: in place
-    of later ones the first are read again, every pass in a new random order; `clip` G: gradients of single rows, by b,
-    t and c, are shortened to that norm; `noise` κ: every entry of the mean gradient gains N(0, κ² G²/batch), and the
-    number of steps does not depend on what was learned.
+    no further (soft threshold); `decay`: before a step every weight loses that share of itself, times its rate; `start`
+    r; `output_start` q; `beta1` and `beta2` of Adam, 0 is no momentum; `pool`, the number of different examples: in
+    place of later ones the first are read again, every pass in a new random order; `clip` G: gradients of single rows,
+    by b, t and c, are shortened to that norm; `noise` κ: every entry of the mean gradient gains N(0, κ² G²/batch), and
+    the number of steps does not depend on what was learned.
 
     The defaults, a slow output layer and no momentum, are one setting for every width, size of the hidden set and
     number of features; the study exponential-in-m says what that costs beside settings tuned to each.
@@ -117,11 +117,10 @@ class Diagonal(Learner):
         return self
 
     def descend(self, correlations: Callable[[Array], Array], dim: int) -> Iterator[Array]:
-        """Yield the learned f on all 2^n sign vectors, n = dim - 1, before each step down the expected loss's gradient.
+        """Yield the learned function on all 2^n sign vectors, n = dim - 1, before each step down the expected loss.
 
-        `correlations` maps tables of functions h, (q, 2^n), to means of y h over sign vectors with labels y, (q,), as
-        an oracle tells them. Raises `InputError` if batch, pool, clip or noise is set: these have a meaning for
-        examples only.
+        `correlations` maps tables of functions h, (q, 2^n), to the means of y h, (q,), y the label, as an oracle tells
+        them. Raises `InputError` if batch, pool, clip or noise is set: these have a meaning for examples only.
         """
         self.check_options()
         for name in OF_EXAMPLES:
@@ -132,7 +131,7 @@ class Diagonal(Learner):
         return descend(correlations, first, self._rule())
 
     def open_values(self, words: Words) -> Array:
-        """Return the labels (r,) predicted for informative rows, their bits packed in words (r, W); 0 if untrained."""
+        """Return the labels (r,) predicted where coordinates 0 differ, from bits in words (r, W); 0 if untrained."""
         check_is_fitted(self, "_network")
         if not self._scale:
             return np.zeros(len(words))
@@ -140,7 +139,7 @@ class Diagonal(Learner):
         return np.asarray(forward(self.weights_.astype(np.float64), bits) / self._scale + self._offset)
 
     def layer(self) -> MultiHeadAttention:
-        """Return what was learned as a layer: M heads, and two for labels' offset A and value C at equal coordinates 0.
+        """Return the learned layer: M heads, and two for the labels' offset A and their value C at equal coordinates 0.
 
         These two are saturated, Θ = ±20 E_00, with W = a E_00 (E_00 is 1 in its corner, else 0). Such a head adds ±a
         x_a[0] where the tokens differ in coordinate 0, else a x_a[0]. So a_1 - a_2 = A and a_1 + a_2 + Σ c_i = C.
@@ -160,7 +159,7 @@ class Diagonal(Learner):
 
     @property
     def weights_(self) -> Array:
-        """Return θ (rows 0 to d - 1) and the output weights c (row d) for labels of variance 1, as one (d + 1, M)."""
+        """Return the diagonals of the M heads' Θ (d rows) and the output weights c (last row), for label variance 1."""
         return np.asarray(self._network.weights())
 
     @property
@@ -231,7 +230,7 @@ class Diagonal(Learner):
         self._taken += count
 
     def _pooled(self, read: InformativeExamples, size: int) -> InformativeExamples:
-        """Return the examples `read`, those beyond the first `size` of all replaced by these, reshuffled every pass."""
+        """Return `read`, its examples beyond the first `size` of all replaced by these, in a new order each pass."""
         new, rest = split(read, min(read.count, size - self._pool.count))
         self._pool = joined(self._pool, new)
         while len(self._order) < rest.count:

@@ -39,7 +39,7 @@ class Rule(NamedTuple):
 def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, output_scale: float = 1.0) -> Any:
     """Return weights (d + 1, M) to start from: θ_ij ~ N(0, r²/d), θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), c ~ N(0, q²/(d M)).
 
-    `scale` is r, `output_scale` q, `heads` M. A head is as often above its threshold as below. The last row is c.
+    Rows are θ_j and last c, `heads` is M, `scale` r, `output_scale` q. A head is as often above its threshold as below.
     """
     weights = rng.standard_normal((dim + 1, heads)) * dim**-0.5
     weights[:dim] *= scale
@@ -49,7 +49,7 @@ def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, outpu
 
 
 def centred(weights: Any) -> Any:
-    """Return weights on signs v = 1 - 2u (rows b, t_j = -θ_j/2, c) for weights (d + 1, M) on bits u (rows θ_j, c)."""
+    """Return weights on signs v = 1 - 2u (rows: threshold b, t_j = -θ_j/2, c) equal to weights (d + 1, M) on bits u."""
     moved = weights.copy()
     moved[1:-1] *= -0.5
     moved[0] -= moved[1:-1].sum(axis=0)
@@ -80,7 +80,7 @@ def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) ->
     """Return weights on signs (d + 1, M, see `centred`) after step `step` of Adam by `gradient`, and a soft threshold.
 
     `moments`, the running means of gradients and of their squares, are changed in place. The threshold moves every
-    weight of a sign (all rows but the first and the last) towards 0 by rate · l1 and no further.
+    weight of a sign (all rows but the first and the last) towards 0 by rate · l1 of `rule` and no further.
     """
     first, second = moments
     first += (1 - rule.beta1) * (gradient - first)
@@ -101,8 +101,8 @@ def descend(correlations: Callable[[Array], Array], weights: Array, rule: Rule) 
 
     f has `weights` (d + 1, M) of M heads, d = n + 1, and goes down the gradient of E (f - y)²/2 over uniform signs, by
     the weights on signs (theory 2.4). The labels y enter gradients only through the means E[y h] of M (d + 1) functions
-    h that the learner knows: tanh', tanh' u_j and tanh of every head. `correlations` maps tables of such h, (q, 2^n),
-    to estimates of these means, (q,). Bit j of an entry's index, counted from 1, is u_j.
+    h that the learner knows: tanh', tanh' u_j and tanh of every head, u_j the bits. `correlations` maps tables of such
+    h, (q, 2^n), to estimates of these means, (q,). Bit j of an entry's index, counted from 1, is u_j.
     """
     d, heads = weights.shape[0] - 1, weights.shape[1]
     size = 2 ** (d - 1)

@@ -100,8 +100,8 @@ def train(
     """Make one update for each batch b of `batch` examples; those to learn from are rows ends[b] to ends[b + 1].
 
     Rows are bits in `words` with `labels` (r,), and `rule` holds the options. The gradient is the sum over a batch's
-    rows over `batch`, plus noise[b] unless `noise` is empty. The weights `moved` and Adam's means `first` and `second`
-    with their `unseen` weights (`update`) are changed in place.
+    rows divided by `batch`, plus noise[b] unless `noise` is empty. The weights `moved`, Adam's means `first` and
+    `second`, and `unseen` (see `update`) are changed in place.
     """
     dim, heads = moved.shape[0] - 1, moved.shape[1]
     most = np.max(np.diff(ends))
@@ -143,8 +143,7 @@ class Network:
     def train(self, words: Any, labels: Any, ends: Any, batch: int, rule: Rule, noise: Any = None) -> None:
         """Make one update for each batch b of `batch` examples; those to learn from are rows ends[b] to ends[b + 1].
 
-        Rows are bits packed in `words` (r, W) with `labels` (r,). `noise` (batches, d + 1, M) is added to the mean
-        gradients.
+        Rows are bits in `words` (r, W) with `labels` (r,). `noise` (batches, d + 1, M) is added to the mean gradients.
         """
         rule = Rule(*map(float, rule))  # one compiled version
         if noise is None:

@@ -30,7 +30,7 @@ def feature_count(dim: int) -> int:
 
 
 def weights(dim: int) -> Array:
-    """Return factors (ψ,), √2 if j < k and 1 if j = k, that make `kernel` the inner product of scaled `features`."""
+    """Return factors (ψ,) of the ψ `features`, √2 if j < k, else 1, with which `kernel` is their inner product."""
     j, k = np.triu_indices(dim)
     return np.repeat(np.where(j < k, np.sqrt(2), 1.0), dim)
 
@@ -59,7 +59,7 @@ def parameters(V: Array, Q: Array) -> Array:
 
 
 def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
-    """Return <x_q, z_p> Σ_ij <x_i, z_j>² (n, n') for tokens x_i and z_j, the inner products of weighted `features`."""
+    """Return <x_q, z_p> Σ_ij <x_i, z_j>² (n, n'), x_q and z_p the queries: inner products of weighted `features`."""
     gram = np.empty((len(X), len(Z)))
     dim, pairs = X.shape[2], X.shape[1] * Z.shape[1]
     if dim < pairs:
@@ -91,7 +91,7 @@ class Certificate:
 
 
 def certificate(H: Array) -> Certificate:
-    """Return the certificate of features H (n, ψ); their rank is determined after scaling all columns to length 1."""
+    """Return the `Certificate` of features H (n, ψ); their rank is determined after scaling all columns to length 1."""
     size = np.linalg.norm(H, axis=0)
     spectrum = np.linalg.svd(H / np.where(size > 0, size, 1.0), compute_uv=False)
     rank = int(np.sum(spectrum > RANK * spectrum.max(initial=0.0)))
@@ -299,7 +299,7 @@ class LinearAttention(RidgeLearner):
 
     @property
     def p_(self) -> Array:
-        """Return learned coefficients p (outputs, ψ) of `features`. Raises `InputError` for query 'all', alpha > 0."""
+        """Return coefficients p (outputs, ψ) of the ψ `features`. Raises `InputError` for query 'all' or alpha > 0."""
         if self.query == "all" or self.alpha != 0:
             raise InputError("parameters p are those of one query token and alpha=0")
         d = self.n_features_in_

@@ -37,7 +37,7 @@ class MLP(Streamed):
         return self
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the number of multiply-adds of a pass over this many examples: forward and backward."""
+        """Return the number of multiply-adds of a pass over this many examples, forward and backward."""
         return 3.0 * examples * self.width * 2 * tokens * dim
 
     def _begin(self) -> None:
@@ -139,7 +139,7 @@ class OnlineMLP(Regressor):
         self.hidden_ += v.T @ back
 
     def _predict(self, x: NDArray[Any]) -> Array:
-        """Return (n, 2, d): in column 0 x_a[0] times one of two values if coordinates 0 differ, else times a third."""
+        """Return (n, 2, d): in column 0 x_a[0] times one of two label values if coordinates 0 differ, else a third."""
         open_rows, v = _products(x)
         value = np.full(len(x), self.gate_)
         margin = np.maximum(v @ self.hidden_, 0) @ self.out_ + self.shift_

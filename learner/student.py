@@ -39,7 +39,7 @@ class Student(Streamed, Learner):
     l1: float = 0.0
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the number of multiply-adds of one training pass over `examples` examples (tokens, dim)."""
+        """Return the number of multiply-adds of a training pass over this many examples of shape (tokens, dim)."""
         an_example = 4.0 * self.heads * dim**2 if tokens == 2 else gradient_work(self.heads, tokens, dim)
         return examples * an_example
 

@@ -34,7 +34,7 @@ def attend(X: Array, theta: Array) -> tuple[Array, Array]:
 
 
 def pull_back(X: Array, P: Array, w: Array, R: Array) -> Array:
-    """Return the gradient (m, d, d) by Θ of <F, R>, F the outputs of a layer of patterns P and matrices w, R fixed."""
+    """Return the gradient (m, d, d) by Θ of <F, R>, F the outputs from patterns P and W = `w`, R (n·k, d) fixed."""
     n, k, d = X.shape
     m = len(w)
     dZ = (R @ w.transpose(2, 0, 1).reshape(d, m * d)).reshape(n, k, m, d).transpose(0, 2, 1, 3)
@@ -65,7 +65,7 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
 
 
 def anchored(X: Array, Z: Array) -> Array:
-    """Return Z, on two tokens with the mean token as one more: the features of an extra head whose Θ stays at 0.
+    """Return Z (n·k, f), on two tokens with the mean token as d more features: those of an extra head with Θ = 0.
 
     On two tokens a head (Θ, W) equals (−Θ, −W) plus a head 2W that attends uniformly. Without the extra head each
     choice of the m heads' signs has its own local minimum, and all but one do not fit; with it all fit
@@ -243,7 +243,7 @@ def pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 
 
 def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
-    """Return the normal matrix by Θ without W (Kaufman), lower triangle: JᵀJ − CᵀG⁻¹C of `blocks`, G = ZᵀZ = L Lᵀ."""
+    """Return the normal matrix by Θ, W eliminated (Kaufman), lower half: JᵀJ − CᵀG⁻¹C of `blocks`, G = ZᵀZ = L Lᵀ."""
     from scipy.linalg import solve_triangular
     from scipy.linalg.blas import dsyrk
 

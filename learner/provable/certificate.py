@@ -22,7 +22,7 @@ MOST_UNKNOWNS = 8000  # whose matrix, 512 MB, is factored twice
 
 @dataclass(frozen=True)
 class Ball:
-    """Relative radii around a layer: at most one layer within `outer` fits the examples, and it lies within `inner`."""
+    """Holds relative radii around a layer: at most one layer within `outer` fits the examples, and lies in `inner`."""
 
     inner: float
     outer: float
@@ -76,7 +76,7 @@ def least_singular(X: Array, layer: MultiHeadAttention) -> float:
 
 
 def normal_matrix(X: Array, layer: MultiHeadAttention) -> Array:
-    """Return JᵀJ (2md², 2md²) of the outputs on X by all entries of Θ and W, in units of each matrix's norm."""
+    """Return JᵀJ (2md², 2md²), J the derivative of outputs on X by Θ and W, in units of each matrix's norm."""
     m, d = layer.heads, layer.dim
     P, Z = attend(X, layer.theta)
     A, C = blocks(X, P, Z, layer.w)
@@ -94,7 +94,7 @@ def normal_matrix(X: Array, layer: MultiHeadAttention) -> Array:
 
 
 def lipschitz_bound(X: Array, layer: MultiHeadAttention) -> float:
-    """Return an upper bound of the norm of D²F, F the outputs on all of X (n, k, d), for relative changes up to .1.
+    """Return a bound of the second derivative of the outputs on X (n, k, d) by Θ and W, for relative changes up to .1.
 
     With s = x_a ΔΘᵢ Xᵀ centred over tokens and v = X ΔWᵢ likewise, and s', v' for another change, a row's second
     derivative is at most Σᵢ ½ Dᵢ|s||s'| + ½|s||v'| + ½|s'||v|, Dᵢ the diameter of the tokens times Wᵢ (learner 1.14).

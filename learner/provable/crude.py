@@ -22,7 +22,7 @@ def crude(X: Array, Y: Array) -> Array:
 
 
 def ols(X: Array, Y: Array) -> Array:
-    """Return ΣWᵢ (d, d) by least squares of the mean output on the mean token: as biased as `crude`, less variable."""
+    """Return ΣWᵢ (d, d) by least squares of mean outputs on mean tokens: as biased as `crude`, but less variable."""
     return np.asarray(np.linalg.lstsq(X.mean(axis=1), Y.mean(axis=1))[0], dtype=np.float64)
 
 
@@ -53,19 +53,19 @@ def debiased(X: Array, Y: Array) -> Array:
 
 
 def features(d: int) -> int:
-    """Return the number of regressors of `debiased`: two tokens (d,), and a token's coordinate times a covariance."""
+    """Return the number of regressors of `debiased`: d for each of two tokens, and coordinates times covariances."""
     return 2 * d + d * d * (d + 1) // 2
 
 
 def estimate(X: Array, Y: Array) -> Array:
-    """Return ΣWᵢ as `debiased` where there are rows enough for each regressor (d at most about 12), else as `ols`."""
+    """Return ΣWᵢ (d, d) without first-order bias (`debiased`) if rows suffice (d at most about 12), else by `ols`."""
     size = features(X.shape[2])
     rows = min(X.shape[0] * X.shape[1], WORK / size**2)
     return debiased(X, Y) if rows >= ROWS_A_FEATURE * size else ols(X, Y)
 
 
 def conditions(w: Array, Y: Array) -> dict[str, float]:
-    """Return size and stable rank of `w`, an estimate of ΣWᵢ, by the names of the theorem's conditions on them."""
+    """Return size (relative to labels Y) and stable rank of w ≈ ΣWᵢ, by the names of the theorem's conditions."""
     singular = np.linalg.svd(w, compute_uv=False)
     rank = float(np.sum(singular**2) / singular[0] ** 2) if singular[0] else 0.0
     return {"sum of w": size_of(w, Y), "stable rank of the sum of w": rank}

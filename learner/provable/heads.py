@@ -97,7 +97,7 @@ def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float
 
 
 def read(X: Array, Y: Array, w: Array, uniform: Array, best: float = KEPT) -> Readings:
-    """Return the patterns of all heads that fit Y (n, k, d) best, given W (m, d, d) and that of a uniform head, (d, d).
+    """Return the patterns of all heads that fit Y (n, k, d) best, given W (m, d, d), and (d, d) of a `uniform` head.
 
     Of the rows on which the heads can be told apart, the share `best` with the least estimated error is kept.
     """
@@ -152,7 +152,7 @@ def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[A
 
 
 def slopes(X: Array, P: Array, readings: Readings) -> Array:
-    """Return the factors g_a (m, n·k, d) of rows a in the right-hand side Σ_a x_aᵀ g_a of each head's step from P."""
+    """Return the factors g_a (m, n·k, d) of rows a in the right-hand side Σ_a x_aᵀ g_a of steps to `readings`."""
     return np.stack([_pulls(X, P[:, i], readings, i)[1] for i in range(P.shape[1])])
 
 

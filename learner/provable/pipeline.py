@@ -34,8 +34,8 @@ Block = tuple[Array, Array]
 def canonical(X: Array, Y: Array) -> Block:
     """Return X (n, k, d) and Y with one example of each pair ±X, of the sign that makes its first entry not negative.
 
-    F(−X) = −F(X), so the sign is a convention; copies of one example would fill the list of best certificates and leave
-    its constraints singular.
+    F(−X) = −F(X), so the sign is a convention. Copies of one example would be taken for many good rows, and leave the
+    constraints on Θ singular.
     """
     sign = np.where(X[:, :1, :1] < 0, -1.0, 1.0)
     X, Y = X * sign, Y * sign
@@ -87,7 +87,7 @@ class _Walk:
         return w
 
     def rounds(self, w: Array) -> Hull:
-        """Return the best affine hull of the Θᵢ (phase 4), from hulls (phase 2) and estimates w of ΣWᵢ (3) by turns."""
+        """Return the best affine hull of the Θᵢ (phase 4): from w ≈ ΣWᵢ, hulls (phase 2) and ΣWᵢ (phase 3) by turns."""
         plan = self.plan((8 if self.given == 1 else 6) + (0 if self.given else 4))
         for number, examples in enumerate(plan):
             # ΣW no longer moves on this many examples: the rest of this stage would carve the same hull again.
@@ -122,7 +122,7 @@ class _Walk:
 
     @property
     def contracts(self) -> bool:
-        """Return whether hulls of one head fit: all rows show one pattern then, and their errors fall below a third."""
+        """Return whether hulls of one head fit: then all rows show one pattern, and the errors fall below a third."""
         alone = [hull.tolerance for hull in self.hulls if hull.heads == 1]
         return len(alone) > 1 and min(alone[1:]) < 0.3 * alone[0]
 
@@ -137,7 +137,7 @@ class _Walk:
     def carve(self, w: Array, examples: int) -> Hull | None:
         """Return phase 2's affine hull of the Θᵢ, given an estimate w of ΣWᵢ, or None if it cannot be determined.
 
-        It comes from rows that show one pattern of all heads. Too few of them raise `_Refused` if there is no hull yet.
+        It comes from rows that show one pattern of all heads. If these are too few for a first hull, raises `_Refused`.
         """
         _, k, d = self.X.shape
         count = sculpt.KEPT * sculpt.wanted(d, k)
@@ -158,14 +158,14 @@ class _Walk:
         return None if reason else hull
 
     def renew(self, w: Array, examples: int, hull: Hull) -> Array:
-        """Return phase 3's better estimate of ΣWᵢ, from the rows on which the hull predicts that all heads agree."""
+        """Return phase 3's better estimate of ΣWᵢ than w, from rows on which the hull predicts that all heads agree."""
         better = refine.agreement_rows(self.X[:examples], self.Y[:examples], hull)
         change = float(np.linalg.norm(better - w) / np.linalg.norm(w))
         self.say(f"refine {len(self.hulls)}", {"change": change})
         return better
 
     def cancelling(self, w: Array) -> str:
-        """Return a reason to refuse if `w`, the estimate of ΣWᵢ, is so small that it may be the cause, or ""."""
+        """Return why to refuse if `w`, an estimate of ΣWᵢ, is so small that this may be why a phase failed, or ""."""
         size = crude.size_of(w, self.sample[1])
         if size >= crude.SMALL:
             return ""
@@ -175,7 +175,7 @@ class _Walk:
         )
 
     def span(self, hull: Hull) -> None:
-        """Record whether phase 5 trusts the hull. Raises `_Refused` if not, and ΣWᵢ is small, the likely cause."""
+        """Record whether the hull is trusted (phase 5). Raises `_Refused` if not, and a small ΣWᵢ is a likely cause."""
         seen = 1 if hull.heads == 1 and self.contracts else hull.heads_seen
         odd = ""
         if self.given and seen != self.given:
@@ -191,7 +191,7 @@ class _Walk:
     def net(self, hull: Hull) -> MultiHeadAttention:
         """Return phase 6's layer: Θᵢ searched inside the hull, W by least squares, judged on held-out examples.
 
-        Tolerances and gap alone certify nothing: where patterns are saturated and ΣWᵢ is off, rows agree on a hull that
+        Small errors of a hull certify nothing: where patterns are saturated and ΣWᵢ is off, rows agree on a hull that
         holds no head. Examples that no phase has seen tell (learner 1.13).
         """
         order = self.rng.permutation(len(self.sample[0]))[:1500]
@@ -215,7 +215,8 @@ class _Walk:
         """Return the best of `start`, where phase 6 ended, and what phase 6b reaches from it and from random Θ.
 
         Phase 6b moves each head by itself, for at most `rounds` rounds. A random start is left out once a layer is
-        exact, and repeated while none is certified. While the number of heads is not known, fewer are tried first.
+        exact, and repeated while all errors are above .1. While the number of heads is not known, fewer are tried
+        first.
         """
         rng = self.rng.spawn(1)[0]
         _, tokens, dim = self.X.shape
@@ -258,9 +259,9 @@ class Provable(Learner):
     Its time is (dk)^O(m³) (Chen and Li, STOC 2025).
 
     The phases are those of the paper, with what measures better in place of its convex body and its net. `heads="auto"`
-    reads the number of heads off the spectrum of the certificates. Phase 6b, which is not the paper's, reads the
-    patterns of every head off every row (`learner.provable.heads`), in at most `rounds` rounds from each start, and not
-    at all if that is 0. `polish` adds phase 7, local search, with the same search from a random start beside it. A
+    reads the number of heads off the singular values of the constraints on Θ. Phase 6b, which is not the paper's, reads
+    the patterns of every head off every row (`learner.provable.heads`), in at most `rounds` rounds from each start, and
+    not at all if that is 0. `polish` adds phase 7, local search, with the same search from a random start beside it. A
     phase whose assumption fails refuses; then phase 6b and the local search have only their random starts. What
     `report_` says is explained at `learner.base.FitReport`. k·d must be at least 16, and k <= d.
     """

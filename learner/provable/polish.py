@@ -14,7 +14,7 @@ MORE, MOST_ROWS = 4, 20_000  # times the examples of the first try that the seco
 def search(
     X: Array, Y: Array, theta: Array, test: tuple[Array, Array], name: str
 ) -> tuple[MultiHeadAttention, Phase]:
-    """Return the layer that variable projection reaches from Θ (m, d, d), and a `Phase` `name` with its `test` error.
+    """Return the layer that a local search reaches from Θ (m, d, d), and its `Phase`, called `name`, judged on `test`.
 
     If the first examples are not fitted exactly (labels are noisy, or this is a local minimum), a second search from Θ
     uses more of them. Of the two ends the one that fits the more examples better is returned.

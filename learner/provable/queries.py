@@ -66,9 +66,9 @@ def crude(ask: Ask, clip: float, tokens: int) -> Array:
 def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float) -> Hull | None:
     """Return the hull of the Θᵢ by averages over rows on which all heads agree well; None if these are too few.
 
-    `w` estimates ΣWᵢ, and answers err by `tolerance`. A row's own error, as `certify` reads it off, must be below the
-    one threshold of `ETAS` with the least sum of itself and the noise of answers, which grows as rows get fewer. Then
-    d²(d² + 1)/2 queries ask for the normal matrix of the constraints, and d² for the right-hand side.
+    `w` estimates ΣWᵢ, answers err by `tolerance`, and a share below `least_share` is too few. A row's own error
+    (`certify`) must be below a threshold, chosen for its least sum with the noise of answers, which grows as rows get
+    fewer. Then d²(d² + 1)/2 queries ask for the normal matrix of the constraints, and d² for the right-hand side.
     """
     d = len(w)
 
@@ -121,7 +121,10 @@ def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
 
 
 def every(ask: Ask, own: Array, heads: int, size: float, rng: np.random.Generator) -> Array:
-    """Return Θ (m, d, d) by phase 6b (a step of each head a round) from a random start; labels have the rms `size`."""
+    """Return Θ (m, d, d) after rounds of phase 6b, in which every head takes a step, from a random start.
+
+    A round asks (m² + 2m)d² queries, more at two tokens. `size` is the root mean square of the labels.
+    """
     theta = every_head.random_start(heads, own.shape[2], rng)
     for _ in range(EVERY_HEAD_ROUNDS):
         ahead = every_round(ask, own, theta, CLIP * size)

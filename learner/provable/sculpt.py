@@ -58,7 +58,7 @@ class Hull:
 
     @property
     def heads_seen(self) -> int:
-        """Return the number of heads that the spectrum shows: values before its widest gap, plus 1; 1 without a gap."""
+        """Return the number of heads that `spectrum` shows: values before its widest gap, plus 1; 1 without a gap."""
         ratios = self.spectrum[1 : MOST_HEADS + 1] / np.maximum(self.spectrum[:MOST_HEADS], 1e-12)
         widest = int(np.argmax(ratios))
         return widest + 2 if ratios[widest] >= LEAST_GAP else 1
@@ -126,7 +126,7 @@ def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
 
 
 def wanted(d: int, k: int) -> int:
-    """Return how many rows with one pattern (certificates) a hull wants, 4d²/(k−1), at least 300; more hardly help."""
+    """Return how many rows with one pattern of all heads a hull wants: 4d²/(k−1), at least 300; more hardly help."""
     return max(300, -(-4 * d * d // (k - 1)))
 
 
@@ -141,8 +141,8 @@ def equations(X: Array, a: NDArray[np.intp], p: Array) -> tuple[Array, Array]:
 def hull_of(certificates: Certificates, heads: int) -> Hull:
     """Return the hull of `heads` heads from the best certificates, or from more where these leave a direction open.
 
-    More are used only up to three times the tolerance. With one head the best certificates may be nearly the same row,
-    and more help; with saturated heads those that differ are far worse, and are no certificates.
+    More are used only up to three times the error of the worst of these. With one head the best may be nearly the same
+    row, and more help; with saturated heads rows that differ are far worse, and are no certificates.
     """
     k, d = certificates.X.shape[1:]
     count = wanted(d, k)
@@ -183,7 +183,7 @@ def least_squares_hull(A: Array, b: Array, heads: int, tolerance: float) -> Hull
 
 
 def too_few(certificates: Certificates) -> str:
-    """Return why the certificates are too few to estimate a hull, or an empty string."""
+    """Return why the certificates (rows with one pattern) are too few to estimate a hull, or an empty string."""
     k, d = certificates.X.shape[1:]
     enough = -(-2 * d * d // (k - 1))
     if len(certificates.eta) >= enough:
