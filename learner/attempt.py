@@ -42,8 +42,8 @@ def examples_wanted(heads: int, tokens: int, dim: int) -> int:
 def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) -> Attempt:
     """Return the layer found from `theta` (m, d, d) by L-BFGS, removal of needless heads, and Levenberg–Marquardt.
 
-    X and Y are (n, k, d). Beyond `heads` heads a removal is always tried; after that, only if the other heads plainly
-    fit as well. On two tokens the heads' signs are chosen too. Each search takes at most `iterations` steps.
+    X and Y are (n, k, d). Down to `heads` heads a removal is always tried; below, only if the other heads plainly fit
+    as well. On two tokens the heads' signs are chosen too. Each search takes at most `iterations` steps.
     """
     theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
     descent = residual

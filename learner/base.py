@@ -54,7 +54,7 @@ class FitReport:
     `heads` is the number needed, if known. `relative_error` is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), F̂ the prediction.
 
     The provable learner alone sets the rest. `certified_error` is the relative error before its last phase, a local
-    search, on examples that no phase saw; `certified`: it is at most .1 (learner 1.13). `polished_error` and
+    search, on examples that no phase saw; `certified` says if it is at most .1 (learner 1.13). `polished_error` and
     `random_start_error` are those of that search, from the layer before it and from a random one. `refused_by` is the
     phase that refused, and `condition` what fails: name, value, needs (at least or at most), threshold.
     `certified_radius` bounds the relative distance of the only fitting layer nearby (learner 1.14).
@@ -127,8 +127,8 @@ class Learner(Regressor):
     """Learns an attention layer from X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
     X is ±1, as the provable learner assumes, or any other finite tokens. `fit` holds a tenth of the examples out (at
-    most 2000) and hands the rest to `_search`. It leaves `report_` and `layer_`. If refused, this is None, and
-    `predict` 0.
+    most 2000) and hands the rest to `_search`. It sets `report_` and `layer_`; without a layer this is None and
+    `predict` returns 0.
     """
 
     solved_at: ClassVar[float] = SOLVED

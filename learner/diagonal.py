@@ -230,7 +230,7 @@ class Diagonal(Learner):
         self._taken += count
 
     def _pooled(self, read: InformativeExamples, size: int) -> InformativeExamples:
-        """Return `read`, its examples beyond the first `size` of all replaced by these, in a new order each pass."""
+        """Return `read` with examples beyond the first `size` of all replaced by those, in a new order each pass."""
         new, rest = split(read, min(read.count, size - self._pool.count))
         self._pool = joined(self._pool, new)
         while len(self._order) < rest.count:

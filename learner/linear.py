@@ -246,7 +246,7 @@ class LinearAttention(RidgeLearner):
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 
     def _touched(self, rows: Array) -> Iterator[tuple[Indices, Component, Array]]:
-        """Yield for each part: which `rows` have a query coordinate of it, the part, their features (or kernel)."""
+        """Yield indices of `rows` with a query coordinate in a part, that part, and their features or kernel values."""
         for part in self.components_:
             if len(part.asks) == rows.shape[2]:
                 touched = np.arange(len(rows))
@@ -269,7 +269,7 @@ class LinearAttention(RidgeLearner):
         return out
 
     def residual(self, X: ArrayLike) -> Array:
-        """Return the share of the squared features of X (n, k, d) outside the span of those fitted, (n,).
+        """Return what share of the squared features of X (n, k, d) lies outside the span of the fitted ones, (n,).
 
         If every token is a query, it is the largest of k shares. Raises `InputError` unless alpha is 0.
         """
@@ -294,7 +294,7 @@ class LinearAttention(RidgeLearner):
         return total
 
     def certify(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Return where all least-squares solutions agree, (n,): features of X that lie in the span of those fitted."""
+        """Return where all least-squares solutions agree, (n,): features of X lie in the span of the fitted ones."""
         return self.residual(X) < INSIDE
 
     @property

@@ -99,7 +99,7 @@ class OnlineMLP(Regressor):
         return self.partial_fit(X, Y)
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Go on with one pass over tokens X and outputs Y, both (n, 2, d); return self.
+        """Learn from tokens X and outputs Y, both (n, 2, d), in one pass; return self.
 
         Raises `InputError` on another number of tokens, shapes that differ, tokens other than ±1, NaN and infinity.
         """

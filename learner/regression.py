@@ -174,7 +174,7 @@ def solve(gram: Array, right: Array, ridge: float) -> Array:
 
 
 def refuse_beyond(least_gb: float, what: str) -> None:
-    """Raise `InputError` if the job that `what` names needs `least_gb` GB of memory, and these are more than 5."""
+    """Raise `InputError`, which names the job `what`, if it needs more than 5 GB of memory (`least_gb`, in GB)."""
     if least_gb > MEMORY_GB:
         raise InputError(
             f"{what} needs about {least_gb:.1f} GB, and may take {MEMORY_GB:g}: give fewer examples"
@@ -182,7 +182,7 @@ def refuse_beyond(least_gb: float, what: str) -> None:
 
 
 def row_blocks(rows: int, width: int) -> Iterator[slice]:
-    """Yield slices that cover `rows` rows, in each of which a temporary of `width` columns has at most 4M entries."""
+    """Yield slices that cover `rows` rows, such that an array of `width` columns on one has at most 2²² entries."""
     step = max(1, BLOCK // max(1, width))
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 

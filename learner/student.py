@@ -94,7 +94,7 @@ def gradients(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def of_pairs(theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the gradients that `gradients` does, for two tokens (k = 2) and with a third of the multiplications.
+    """Return the same gradients as `gradients`, for two tokens (k = 2) and with a third of the multiplications.
 
     With z = (x_1 - x_2)/2 and s = (x_1 + x_2)/2 head i adds s W_i + tanh(x_a Θ_i z) z W_i to output row a. Both rows
     share Θ_i z and z W_i.

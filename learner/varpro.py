@@ -255,7 +255,7 @@ def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
 
 
 def blocks(X: Array, P: Array, Z: Array, w: Array) -> tuple[Array, Array]:
-    """Return JᵀJ (m, d, d, m, d, d), J the derivative of the outputs by Θ, and C (m·d, d·m·d²), that by W times J.
+    """Return JᵀJ (m, d, d, m, d, d), J the derivative of the outputs by Θ, and C (m·d, d·m·d²), J times that by W.
 
     The derivative by Θ_i[j, l] of row a is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of tokens under
     pattern row (i, a). C has a row for each attended feature, and a column for each output and entry of Θ.

@@ -22,7 +22,7 @@ MOST_UNKNOWNS = 8000  # whose matrix, 512 MB, is factored twice
 
 @dataclass(frozen=True)
 class Ball:
-    """Holds relative radii around a layer: at most one layer within `outer` fits the examples, and lies in `inner`."""
+    """Holds relative radii around a layer: at most one layer within `outer` fits the examples, and it is in `inner`."""
 
     inner: float
     outer: float

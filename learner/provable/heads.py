@@ -97,7 +97,7 @@ def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float
 
 
 def read(X: Array, Y: Array, w: Array, uniform: Array, best: float = KEPT) -> Readings:
-    """Return the patterns of all heads that fit Y (n, k, d) best, given W (m, d, d), and (d, d) of a `uniform` head.
+    """Return the patterns of all heads that fit Y (n, k, d) best, given W (m, d, d) and W of a `uniform` head (d, d).
 
     Of the rows on which the heads can be told apart, the share `best` with the least estimated error is kept.
     """

@@ -75,7 +75,7 @@ class _Walk:
         return self.net(hull)
 
     def crude_sum(self) -> Array:
-        """Return phase 1's estimate of ΣWᵢ. The paper's is tried first: it is exactly 0 if outputs sum to 0."""
+        """Return phase 1's estimate of ΣWᵢ. The paper's is tried first, as it is exactly 0 if all outputs sum to 0."""
         X, Y = self.sample
         w = crude.crude(X, Y)
         refusal = crude.refusal(w, Y)
