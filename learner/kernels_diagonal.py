@@ -104,7 +104,9 @@ def train(
     `second`, and `unseen` (see `update`) are changed in place.
     """
     dim, heads = moved.shape[0] - 1, moved.shape[1]
-    most = np.max(np.diff(ends))
+    most = 0  # rows of a batch; `np.diff` would take seconds to compile
+    for b in range(len(ends) - 1):
+        most = max(most, ends[b + 1] - ends[b])
     signs, active, pulls = np.empty((most, dim), F), np.empty((most, heads), F), np.empty(most, F)
     gradient = np.empty_like(moved)
     thresholds = moved[0], gradient[0], first[0], second[0]

@@ -147,7 +147,7 @@ def plot(
     """
     from hardness.engine.frames import rows
     from hardness.io.files import replacing
-    from hardness.report.chart import chart, select
+    from hardness.report.chart import chart, counted, select
     from hardness.report.plots import UNDATED, saved
 
     if (kind := out.suffix[1:]) not in UNDATED:
@@ -165,7 +165,8 @@ def plot(
     drawing = saved(figure, out.stem, kind)
     with replacing(out) as part:
         part.write_bytes(drawing)
-    emit(as_json, {"out": str(out), "rows": len(chosen)}, [f"{len(chosen)} rows drawn in {out}"])
+    drawn = len(counted(chosen, x, y, names))
+    emit(as_json, {"out": str(out), "rows": drawn}, [f"{drawn} of {len(chosen)} rows drawn in {out}"])
 
 
 def cite(as_json: Json = False) -> None:

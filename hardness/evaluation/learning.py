@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line, sanitize
 from hardness.evaluation.conformance import HEADS
-from hardness.evaluation.limits import threads_limited
+from hardness.evaluation.limits import clock, threads_limited
 from hardness.evaluation.solver import VERDICTS, Solver, make
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, sizes
 from hardness.evaluation.worker import FOREVER, Worker, opening
@@ -201,7 +201,7 @@ def check(
     """
     solver = Solver("learner", learner, dict(options or {}), heads, heads_known=HEADS)
     make(solver, 0) if options else solver.thing
-    deadline = time.monotonic() + (FOREVER if limit is None else limit)
+    deadline = clock() + (FOREVER if limit is None else limit)
     try:
         with Worker(solver, 0, deadline, threads) as worker:
             return list(worker.examine())

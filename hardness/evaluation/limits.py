@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from types import FrameType
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 MULTIPLY_ADDS = 10**9  # of the kernel, in a reference second
 SIZE = 16  # of the matrices of the kernel
 PASSES = 2000  # of the kernel, in which it is timed
+LOOK_SECONDS = 0.2  # between two looks whether an alarm is due or a worker still lives
 
 
 def die_with_parent() -> None:
@@ -59,9 +61,40 @@ def threads_limited(threads: int) -> Iterator[None]:
         yield
 
 
+@cache
+def _stopwatch() -> Any:
+    """Return the stopwatch of numba's compilations in this process, from the first call on."""
+    from numba.core import event
+
+    class Stopwatch(event.Listener):
+        def __init__(self) -> None:
+            self.begun = list[float]()  # when those began that go on, each for the one before it
+            self.total = 0.0  # seconds of those that ended
+
+        def on_start(self, event: Any) -> None:
+            self.begun.append(time.monotonic())
+
+        def on_end(self, event: Any) -> None:
+            begin = self.begun.pop() if self.begun else time.monotonic()  # it began before the stopwatch
+            if not self.begun:
+                self.total += time.monotonic() - begin
+
+    watch = Stopwatch()
+    event.register("numba:compile", watch)
+    return watch
+
+
+def clock() -> float:
+    """Return the seconds of a clock that stands still while numba compiles, as it does once on a machine."""
+    if "numba" not in sys.modules:
+        return time.monotonic()
+    watch = _stopwatch()
+    return float(min(watch.begun, default=time.monotonic()) - watch.total)
+
+
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Raise `TimeoutError` inside this context after `seconds`; compiled code that runs then returns first.
+    """Raise `TimeoutError` inside this context after `seconds` by `clock`; compiled code that runs then returns first.
 
     Alarms nest. Outside the main thread this does nothing.
     """
@@ -70,8 +103,11 @@ def alarm(seconds: float) -> Iterator[None]:
         return
 
     def ring(signum: int, frame: FrameType | None) -> None:
-        raise TimeoutError
+        if clock() >= deadline:
+            raise TimeoutError
+        signal.setitimer(signal.ITIMER_REAL, max(deadline - clock(), LOOK_SECONDS))
 
+    deadline = clock() + seconds
     before = signal.signal(signal.SIGALRM, ring)
     left, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
     try:

@@ -172,6 +172,8 @@ class _Attack:
     """Give an attack the methods of a learner: it predicts the labels that the secret it found would give."""
 
     def __init__(self, solver: Solver, seed: int) -> None:
+        import numba  # noqa: F401  # attacks load it later: `limits.clock` must know it first
+
         self.solver, self.seed = solver, seed
         self.public, self.budget = solver.options["public"], solver.options.get("budget")
 

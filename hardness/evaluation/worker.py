@@ -10,7 +10,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
@@ -20,11 +19,10 @@ from typing import Any
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
 from hardness.evaluation.conformance import examined
-from hardness.evaluation.limits import THREADS, alarm, die_with_parent
+from hardness.evaluation.limits import LOOK_SECONDS, THREADS, alarm, clock, die_with_parent
 from hardness.evaluation.solver import Fitted, Solver, plain
 
 MEMORY = 0.8  # share of the memory that is free at the start, which a worker may have
-LOOK_SECONDS = 0.2  # between two looks whether the worker still lives
 EXIT_SECONDS = 2.0  # for a worker that has hung up to end by itself
 FOREVER = 30 * 24 * 3600.0  # seconds without a limit
 # Threads of OpenMP that wait sleep: they would take the CPU from those that they wait for.
@@ -35,9 +33,9 @@ class Worker:
     """Run a learner or attack (`solver`) in a process of its own, by the methods of `Fitted` (partial_fit, predict).
 
     Another method, `examine`, checks a learner on small data. Leaving the context ends the process and its children, as
-    does a call after `deadline`, in `time.monotonic()`, which raises `TimeoutError`. BLAS, OpenMP and numba use
-    `threads` threads. An `InputError` or `TrialEnded` of the solver is raised here too. Any other exception becomes
-    `TrialEnded` with status "error"; if the process died or lacked memory, the status is "killed".
+    does a call after `deadline`, by `clock`, which raises `TimeoutError`. BLAS, OpenMP and numba use `threads` threads.
+    An `InputError` or `TrialEnded` of the solver is raised here too. Any other exception becomes `TrialEnded` with
+    status "error"; if the process died or lacked memory, the status is "killed".
     """
 
     def __init__(self, solver: Solver, seed: int, deadline: float, threads: int = 1) -> None:
@@ -65,7 +63,7 @@ class Worker:
         try:
             self._connection.send(request)
             while not self._connection.poll(LOOK_SECONDS):
-                if time.monotonic() > self._deadline:
+                if clock() > self._deadline:
                     self.stop()
                     raise TimeoutError
                 # A child of the learner's may hold the other end open after the learner is gone.
@@ -84,7 +82,7 @@ class Worker:
         """End the learner's process and what it started, and return its exit code."""
         self._connection.close()
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(EXIT_SECONDS if time.monotonic() < self._deadline else 0)
+            self._process.wait(EXIT_SECONDS if clock() < self._deadline else 0)
         # The process leads its session, and a group outlives its leader.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -130,10 +128,11 @@ def serve(connection: Connection) -> None:
 
 @contextmanager
 def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iterator[Fitted | Worker]:
-    """Yield a new solver, here if built in, else in a `Worker`; at `deadline`, in `time.monotonic()`, it is ended."""
+    """Yield a new solver, here if built in, else in a `Worker`; it is ended when `clock` reaches `deadline`."""
     if solver.built_in:
-        with alarm(deadline - time.monotonic()):
-            yield Fitted(solver, seed)
+        fitted = Fitted(solver, seed)  # before `clock`, which must know numba when it begins to compile
+        with alarm(deadline - clock()):
+            yield fitted
     else:
         with Worker(solver, seed, deadline, threads) as worker:
             yield worker
@@ -143,7 +142,7 @@ def opening(
     solver: Solver, seed: int, seconds: float, threads: int = 1
 ) -> Callable[[], AbstractContextManager[Any]]:
     """Return a function that starts a new learner at each call (`opened`); all must end within `seconds` from now."""
-    return partial(opened, solver, seed, time.monotonic() + seconds, threads)
+    return partial(opened, solver, seed, clock() + seconds, threads)
 
 
 if __name__ == "__main__":

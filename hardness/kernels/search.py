@@ -32,7 +32,7 @@ def nearest(
         norm[i + 1] = norm[i] + g[i] * g[i]
         if norm[i + 1] <= bound[i] and visited < nodes:
             if i == M - 1:
-                best[:] = m
+                best = m.copy()
                 best_norm = norm[M]
                 for j in range(M):
                     # From here on only strictly shorter answers count, at every level: entries only lengthen a vector.

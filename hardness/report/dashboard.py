@@ -77,19 +77,24 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a table with a row per cell, that is, per group of runs that differ in repetition alone.
 
     It gives the median cost, the smallest and largest, and the number of runs by status. The median is over runs that
-    solved, or that a budget or time limit ended. Runs made to choose settings, and cells without costs, are left out.
+    solved, or that a budget or time limit ended. Runs made to choose settings are left out. There is no line if no run
+    has a cost.
     """
     ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []
+    if _priced(ended).empty:
+        return pd.DataFrame()
     statuses = [name for name in STATUSES if name == "solved" or name in {*ended["status"]}]
     names = [name for name in chart.design(rows) if name not in ("kind", "online")] or ["family"]
     for key, cell in ended.groupby([ended[name].map(chart.printed) for name in names], sort=False):
         counted = _priced(cell)
+        shown: dict[str, Any] = {"median": "—", "smallest": "", "largest": ""}
         if len(counted):
             middle = median(counted["cost"].astype(float), counted["censored"].astype(bool))
-            low, high = (middle.low, middle.high) if middle.known else ("", "")
-            ends = {"smallest": low, "largest": high}
-            counts = {"runs": len(cell), **{name: sum(cell["status"] == name) for name in statuses}}
-            lines.append({**dict(zip(names, key, strict=True)), "median": middle, **ends, **counts})
+            shown["median"] = middle
+            if middle.known:
+                shown |= {"smallest": middle.low, "largest": middle.high}
+        counts = {"runs": len(cell), **{name: sum(cell["status"] == name) for name in statuses}}
+        lines.append({**dict(zip(names, key, strict=True)), **shown, **counts})
     return pd.DataFrame(lines)
 
 

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
+import numba
 import numpy as np
 import psutil
 import pytest
@@ -16,6 +18,7 @@ import pytest
 import hardness
 from hardness.errors import TrialEnded
 from hardness.evaluation import worker
+from hardness.evaluation.limits import alarm
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import opened
 from hardness.instance import suite
@@ -98,3 +101,12 @@ def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     solver = opened(Solver("learner", "trial_learners:Hungry"), 0, time.monotonic() + 60)
     with solver as hungry, pytest.raises(TrialEnded, match="out of memory: more than 0"):
         hungry.partial_fit(X, np.full(X.shape, 0.5))
+
+
+def test_time_in_which_numba_compiles_does_not_count_for_an_alarm() -> None:
+    compiled = numba.njit(lambda x: x + 1)
+    with suppress(TimeoutError), alarm(60), alarm(0.05):
+        assert compiled(np.ones(3))[0] == 2
+        time.sleep(60)
+        pytest.fail("the alarm did not ring after the compilation")
+    assert len(compiled.signatures) == 1
