@@ -18,12 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, gammaln
 
-from hardness.attacks.cost import (
-    EXAMPLE_SECONDS,
-    LOG2_OPERATIONS_A_SECOND,
-    EstimateFailed,
-    Log2Cost,
-)
+from hardness.attacks.cost import EXAMPLE_SECONDS, LOG2_OPERATIONS_A_SECOND, EstimateFailed, Log2Cost
 
 Floats = NDArray[np.float64]
 

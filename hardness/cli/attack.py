@@ -6,14 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import (
-    Force,
-    Json,
-    command,
-    emit,
-    emit_registered,
-    family_names,
-)
+from hardness.cli.common import Force, Json, command, emit, emit_registered, family_names
 from hardness.errors import InputError, unknown
 
 Examples = Annotated[

@@ -67,10 +67,6 @@ def run(
     family: Family = None,
     plan: Annotated[Path | None, option("The trials of this plan, fixed before them, and no others.")] = None,
     only: Annotated[str | None, option("Only these solvers: names, with commas between.")] = None,
-    moved: Annotated[
-        list[str] | None,
-        typer.Option("--ray", "--heads", "--suite", "--examples", "--work", "--set", hidden=True),
-    ] = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -85,7 +81,7 @@ def run(
     from hardness.studies import catalog
 
     study = catalog.get(name)
-    if moved or name in catalog.UNLISTED or (study.within and (learner or attack)):
+    if name in catalog.UNLISTED or (study.within and (learner or attack)):
         raise InputError(f"this is a command of its own: {MOVED}")
     if plan is not None:
         if study.plan is None or quick or learner or attack or strategy or family or only:

@@ -23,15 +23,7 @@ from hardness.io.files import regular, replacing
 from hardness.io.schemas import FORMAT_VERSION, canonical
 from hardness.io.texts import table
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import (
-    CHUNK,
-    TokenStream,
-    gated,
-    gaussian,
-    philox_key,
-    uniform,
-    unpack,
-)
+from hardness.tokens import CHUNK, TokenStream, gated, gaussian, philox_key, uniform, unpack
 
 FORMAT = "attention-hardness instance"
 EXHAUSTIVE_BITS = 16
