@@ -173,7 +173,10 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     Schema, shapes and values are checked in this order, and sizes against the file's before memory is allocated.
     """
     try:
-        X, Y, note = (_read_parquet if path.suffix == ".parquet" else _read_npz)(regular(path))
+        if regular(path).suffix == ".parquet":
+            X, Y, note = _read_parquet(path)
+        else:
+            X, Y, note = arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
     except InputError:
         raise
     except Exception as error:  # whatever numpy, zipfile and pyarrow raise on damaged and foreign files
@@ -185,7 +188,7 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
             "make one with `hardness sample F --out E.npz`"
         ) from error
     what = f"`public` of {path}"
-    public: dict[str, Any] = schemas.parse(note, what)
+    public: dict[str, Any] = schemas.parse(str(note), what)
     schemas.check_version(public, what, "sample the examples anew")
     schemas.check("public", public, what)
     if X.shape[1:] != (public["tokens"], public["dim"]) or X.dtype != np.int8 or Y.dtype != np.float64:
@@ -212,11 +215,6 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> list[NDArray[Any
         if not array.dtype.str.startswith(kind) or array.ndim != axes:
             raise ValueError(f"{array.dtype.str} with {array.ndim} axes stands for {kind} with {axes}")
     return held
-
-
-def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
-    X, Y, note = arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
-    return X, Y, str(note)
 
 
 def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:

@@ -67,9 +67,8 @@ def _stopwatch() -> Any:
     from numba.core import event
 
     class Stopwatch(event.Listener):
-        def __init__(self) -> None:
-            self.begun = list[float]()  # when those began that go on, each for the one before it
-            self.total = 0.0  # seconds of those that ended
+        begun = list[float]()  # when those began that go on, each for the one before it
+        total = 0.0  # seconds of those that ended
 
         def on_start(self, event: Any) -> None:
             self.begun.append(time.monotonic())

@@ -90,9 +90,8 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
         shown: dict[str, Any] = {"median": "—", "smallest": "", "largest": ""}
         if len(counted):
             middle = median(counted["cost"].astype(float), counted["censored"].astype(bool))
+            shown |= {"smallest": middle.low, "largest": middle.high} if middle.known else {}
             shown["median"] = middle
-            if middle.known:
-                shown |= {"smallest": middle.low, "largest": middle.high}
         counts = {"runs": len(cell), **{name: sum(cell["status"] == name) for name in statuses}}
         lines.append({**dict(zip(names, key, strict=True)), **shown, **counts})
     return pd.DataFrame(lines)

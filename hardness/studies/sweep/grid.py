@@ -167,11 +167,10 @@ class Grid:
 
         `ended` has the outcomes of the runs of `tuning`, by identity. A cell that no setting solves has the first one.
         """
-
-        def price_of(runs: list[Task]) -> float:
-            return price([ended[run.identity] for run in runs], runs[0].budget)
-
-        winners = [min(settings, key=price_of) for settings in self.tuning()]
+        winners = [
+            min(settings, key=lambda runs: price([ended[run.identity] for run in runs], runs[0].budget))
+            for settings in self.tuning()
+        ]
         return [replace(runs[0], repetition=run) for runs in winners for run in range(self.runs)]
 
 
