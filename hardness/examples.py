@@ -217,7 +217,7 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> list[NDArray[Any
     return held
 
 
-def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
+def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], Any]:
     """Return X and Y (n, k, d) and the public parameters (JSON) of a parquet file, also of one by version 0.3."""
     _, pq = _pyarrow()
     with pq.ParquetFile(path) as file:

@@ -62,33 +62,28 @@ def threads_limited(threads: int) -> Iterator[None]:
 
 
 @cache
-def _stopwatch() -> Any:
-    """Return the stopwatch of numba's compilations in this process, from the first call on."""
+def _compilations() -> Any:
+    """Return the timer of numba's compilations in this process, which counts from the first call on."""
     from numba.core import event
 
-    class Stopwatch(event.Listener):
-        begun = list[float]()  # when those began that go on, each for the one before it
-        total = 0.0  # seconds of those that ended
-
-        def on_start(self, event: Any) -> None:
-            self.begun.append(time.monotonic())
-
-        def on_end(self, event: Any) -> None:
-            begin = self.begun.pop() if self.begun else time.monotonic()  # it began before the stopwatch
-            if not self.begun:
-                self.total += time.monotonic() - begin
-
-    watch = Stopwatch()
-    event.register("numba:compile", watch)
-    return watch
+    timer = event.TimingListener()
+    event.register("numba:compile", timer)
+    return timer
 
 
 def clock() -> float:
-    """Return the seconds of a clock that stands still while numba compiles, as it does once on a machine."""
-    if "numba" not in sys.modules:
+    """Return the seconds of a clock that leaves out compilations by numba, which happen once on a machine."""
+    if "numba" not in sys.modules or not _compilations().done:
         return time.monotonic()
-    watch = _stopwatch()
-    return float(min(watch.begun, default=time.monotonic()) - watch.total)
+    return time.monotonic() - float(_compilations().duration)
+
+
+def _compiling() -> bool:
+    if "numba" not in sys.modules:
+        return False
+    from numba.core.compiler_lock import global_compiler_lock
+
+    return bool(global_compiler_lock.is_locked())
 
 
 @contextmanager
@@ -102,7 +97,7 @@ def alarm(seconds: float) -> Iterator[None]:
         return
 
     def ring(signum: int, frame: FrameType | None) -> None:
-        if clock() >= deadline:
+        if clock() >= deadline and not _compiling():
             raise TimeoutError
         signal.setitimer(signal.ITIMER_REAL, max(deadline - clock(), LOOK_SECONDS))
 
