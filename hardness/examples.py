@@ -116,7 +116,7 @@ def write(
     chunks: Callable[[], Iterator[Examples]],
     public: Mapping[str, Any],
 ) -> None:
-    """Write examples to `path`, `.npz` (uncompressed) or `.parquet` by suffix, in the memory of one chunk.
+    """Write examples to `path`, `.npz` (uncompressed) or `.parquet` by suffix, one chunk at a time.
 
     `shape` is that of X and Y. `chunks()` yields the examples from the first at each call: an `.npz` holds all of X,
     then Y. `public` is JSON data stored with them. Raises `InputError` for another suffix or an unwritable path.
@@ -218,7 +218,7 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> list[NDArray[Any
 
 
 def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], Any]:
-    """Return X and Y (n, k, d) and the public parameters (JSON) of a parquet file, also of one by version 0.3."""
+    """Return X and Y (n, k, d) and the public parameters (JSON) of a parquet file, also one that version 0.3 wrote."""
     _, pq = _pyarrow()
     with pq.ParquetFile(path) as file:
         held, stated = file.metadata, file.schema_arrow.metadata or {}

@@ -101,7 +101,7 @@ class MultiHeadAttention:
         return self.theta.transpose(2, 0, 1).reshape(d, m * d), self.w.transpose(1, 0, 2).reshape(d, m * d)
 
     def _portions(self, x: NDArray[Any]) -> Iterator[tuple[slice, Array, Array, Array, Array]]:
-        """Yield, for s of the examples x (n, k, d) at a time, their slice of x and what a forward pass needs of them.
+        """Yield, for s of the examples x (n, k, d) at a time, their slice of x and four arrays for a forward pass.
 
         That is: tokens (s, k, d); every token but the last, less the last one, (s (k - 1), d); a buffer (s (k - 1), m
         d) for products of these with m heads' matrices; and attention patterns (s, k, m, k), where [e, b, i, a] is head

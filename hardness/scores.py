@@ -51,11 +51,11 @@ CRITERIA = {"explained": EXPLAINED, "signs": SIGNS, "exact": EXACT}
 
 
 def label_variance(teacher: Teacher) -> float | None:
-    """Return the exact variance of the labels of a gadget (heads that compute one function); None for other layers.
+    """Return the exact label variance of `teacher` if it is a gadget (heads that compute one function), else None.
 
-    It is taken over uniform inputs whose two tokens differ in coordinate 0, of a row's label divided by its token's
-    sign there; it is 1 for a parity. For nested gadgets, which show one label in each of several columns, it is the
-    sum.
+    A row's label is its token's sign in coordinate 0 times a value. The variance is that of the value, over uniform
+    inputs whose two tokens differ there, and 1 for a parity. For nested gadgets, which show one label in each of
+    several columns, it is the sum.
 
     >>> from hardness.families.rounding import Rounding
     >>> label_variance(Instance.generate(Rounding(dim=3, modulus=3, levels=3), seed=5).teacher)

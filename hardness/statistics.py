@@ -66,7 +66,7 @@ class Median:
 
     @property
     def known(self) -> bool:
-        """Say whether the median says anything: that a cost is at least 0 does not."""
+        """Say whether the median tells anything, which it does not if it is only known to be at least 0."""
         return not self.bound or self.value > 0
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ class TokenStream:
         return raw
 
     def _kept(self, start: int, count: int, words: int) -> Words:
-        """Return bits (count, words) that say where tokens go on differing: 1 with chance 1 - bias, bit 0 always."""
+        """Return bits (count, words) that are 0 where two tokens are made to agree: with chance `bias`, never bit 0."""
         share = round((1 - self.bias) * 2**DIGITS)
         trailing_zeros = (share & -share).bit_length() - 1 if share else DIGITS
         digits = [share >> i & 1 for i in range(trailing_zeros, DIGITS)]  # from the last one that is not 0
@@ -94,7 +94,7 @@ def _raw(key: Words, start: int, count: int, period: int = 1, mask: int = 2**64 
 
 
 def compiled_pays(words: int) -> bool:
-    """Say whether compiled loops over `words` words save time: loading them takes as long as numpy for 2^25 words."""
+    """Say whether compiled loops over `words` words save time: if numba is loaded, or for more than 2^25 words."""
     return "numba" in sys.modules or words > 1 << 25
 
 

@@ -30,7 +30,7 @@ def stream(
     order of the stream. `lean`, for two tokens, gives only the examples whose tokens differ in coordinate 0, as (v, g,
     label): v_j = x_1j x_2j for j >= 1, (d - 1,) int8; the gate g = x_10, int8; label = g Y_10, float32, so that column
     0 of Y is g · label in row 1, and the negative in row 2. About half of all examples are such, so batches vary in
-    length. Raises `InputError` without `count`, without torch, and for `lean` without two tokens.
+    length. Raises `InputError` if `count` is 0 (the default), without torch, and for `lean` without two tokens.
     """
     if count == 0:
         raise InputError("stream needs count=, the number of examples, or count=None for one without an end")

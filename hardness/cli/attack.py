@@ -81,7 +81,7 @@ class Estimate(TyperCommand):
     """Parse `hardness estimate` for an instance file, or for a family named anywhere in the line, with its options."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Parse the words `args`, with a family's options if they name one. Raises `InputError` for a misspelt one."""
+        """Return click's context for the words `args`, read by a family's options if they name one."""
         from difflib import get_close_matches
 
         known = family_names()

@@ -131,8 +131,8 @@ def with_options(
 def command(verb: str, name: str, run: Callable[..., None], ending: str = "") -> TyperCommand:
     """Return the command ``hardness verb name``, with an option for each field of the family `name`, for typer.
 
-    It calls `run` with the family built from them. `ending` ends its help's example. Raises `InputError` for an unknown
-    family, and if a field has the name of an option of `run`.
+    The command builds the family from its options and calls `run` with it. `ending` follows the example in its help.
+    Raises `InputError` for an unknown family, and if a field has the name of an option of `run`.
     """
     from hardness import families
     from hardness.families.base import types_of

@@ -145,7 +145,7 @@ def inspect(
 
 
 def _right_labels(family: "Family") -> dict[str, Any]:
-    """Return "pi", a share of secrets with right labels on all but a share "eps" of inputs, or {} (theory 2.6)."""
+    """Return "pi" and "eps" if labels round: a share pi of secrets has all but eps right (theory 2.6); else {}."""
     from hardness.families.concepts import RoundingConcepts
     from hardness.sq.bounds.rounding import FEW_HEADS, right_labels
 

@@ -56,7 +56,7 @@ class Classes(TyperGroup):
 
 
 def on_class(verb: str, path: str) -> Any:
-    """Return the command ``sq verb path``, whose options are the fields of the family or listed class `path`."""
+    """Return the command ``sq verb path``, whose options are the fields of `path`, a family or a `ListedConcepts`."""
     from hardness import registry
     from hardness.families import Family
     from hardness.families.concepts import ListedConcepts
@@ -94,8 +94,8 @@ def strategies(as_json: Json = False) -> None:
 def bounds(concepts: Any, tolerance: Tolerance, every: All = False, as_json: Json = False) -> None:
     """Print the strongest proved lower bound on the queries that any strategy needs; with --all, every one.
 
-    The class is parity, rounding, or `module:Class`: a family with a method `concepts`, or a listed class, whose bound
-    follows from the largest eigenvalue of its Gram matrix (theory 2.8).
+    The class is parity, rounding, or `module:Class`: a family with a method `concepts`, or a class that lists its
+    concepts (`hardness.ListedConcepts`), whose bound follows from its Gram matrix's largest eigenvalue (theory 2.8).
     """
     from hardness.sq.bounds.parity import proved_bounds
     from hardness.sq.game import class_of
@@ -173,7 +173,7 @@ def value(
     tolerance: SomeTolerance = None,
     as_json: Json = False,
 ) -> None:
-    """Print V, the least number of queries that identify a concept, whatever a valid oracle answers (theory 2.7)."""
+    """Print V, the fewest queries that identify one of K parities, whatever a valid oracle answers (theory 2.7)."""
     if context.invoked_subcommand is not None:
         return
     if independent is None or tolerance is None:
@@ -223,7 +223,7 @@ def play(
 ) -> None:
     """Play a strategy against an oracle and count its queries.
 
-    The class is parity, rounding, or `module:Class`: a family with a method `concepts`, or a listed class.
+    The class is parity, rounding, or `module:Class`: a family with a method `concepts`, or a `hardness.ListedConcepts`.
     """
     from hardness.sq.game import play as play_game
 

@@ -49,7 +49,7 @@ def frame(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 def _places(row: Row) -> dict[Place, Any]:
-    """Return every value of a row by (part, name), such as ("params", "dim"); status, cost and the like have ""."""
+    """Return the values of a row by (part, name), such as ("params", "dim"); the part of status and cost is ""."""
     task, end = row.task, row.outcome
     bare = {
         "identity": task.identity,

@@ -45,7 +45,7 @@ def chosen(
 def _with(
     tasks: list[Task], kind: str, names: Sequence[str], of: Callable[[Task], set[str | None]]
 ) -> list[Task]:
-    """Return the tasks for which `of` has one of `names` (none: all); the error for an unknown name calls it `kind`."""
+    """Return the tasks whose set `of(task)` has one of `names`, or all if `names` is empty; errors state the `kind`."""
     known = set().union(*map(of, tasks)) - {None}
     if strange := [name for name in names if name not in known]:
         raise unknown(kind, strange[0], map(str, known))

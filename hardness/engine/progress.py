@@ -19,7 +19,7 @@ PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails
 
 @contextmanager
 def steps(name: str, stream: TextIO | None = None, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show the progress of a job; yield a function `tell(line, done=0)` to call at each step.
+    """Show the progress of the job `name`; yield a function `tell(line, done=0)` to call at each step.
 
     `done` is how many more of `total` are finished. A terminal shows a bar, the remaining time and the last line;
     without `total`, a line that says "n of m" moves the bar. Another `stream` (stderr unless given) gets every line, or

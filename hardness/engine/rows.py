@@ -174,7 +174,7 @@ def union(paths: Iterable[Path]) -> Table:
 
 
 def _better(kept: Row | None, row: Row, path: Path) -> Row:
-    """Return which of two rows of a task to keep. Raises `InputError` that names `path` if both ended, and differ."""
+    """Return which of two rows of a task to keep; `InputError`, naming `path`, if both ran to their end and differ."""
     if kept is None or kept.outcome is None:
         return row
     if row.outcome is None:

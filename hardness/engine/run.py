@@ -49,7 +49,7 @@ def run(
     shown: bool = False,
     part: str = "",
 ) -> int:
-    """Run those of `tasks` that the store has no trial of; return the number of trials run.
+    """Run `trial` on those of `tasks` whose outcome is not yet in the store; return the number of tasks run.
 
     They run on `workers` processes (None: one per CPU; 0: this process), or on the Dask cluster at `scheduler`. `root`
     is the root seed and `guard` the wall-clock limit of a trial in seconds; `seconds` predicts the duration of a task,
@@ -152,7 +152,7 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
 def _job(
     trial: Trial, root: int, guard: float, pickles: Mapping[str, str], text: str
 ) -> tuple[Outcome, Mapping[str, Any]]:
-    """Run, in a worker, the task that `text` states as JSON; `pickles` holds by name the objects it cannot import."""
+    """Return outcome and provenance of the task in JSON `text`; `pickles` has, by name, what no worker can import."""
     registry.provide(pickles)
     return run_trial(trial, Task.parse(text), root, guard), provenance(root)
 

@@ -64,7 +64,7 @@ class Store:
             raise
 
     def _make(self, about: Mapping[str, Any]) -> None:
-        """Write an empty store with `about` (study, seed) to a temporary file; link it to its path if that is free."""
+        """Write an empty store that notes `about` (study, seed), whole or not at all; an existing file is kept."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
         try:
@@ -81,7 +81,7 @@ class Store:
             temporary.unlink(missing_ok=True)
 
     def _check(self) -> tuple[dict[str, Any], list[str]]:
-        """Return what the rows are about (study, seed) and the commands that made them; refuse a damaged file."""
+        """Return what the rows are about (study, seed) and the commands that made them; `InputError` if damaged."""
         try:
             self._db.execute("PRAGMA trusted_schema = OFF")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -141,7 +141,7 @@ class Store:
             self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", note)
 
     def plan(self, tasks: Iterable[Task]) -> None:
-        """Add tasks to those that are to be run, each once. Raises `InputError` for texts too long or not printable."""
+        """Add tasks to those that are to be run, each once. Raises `InputError` for one too long or not printable."""
         tasks = list(tasks)
         if odd := next((task.text for task in tasks if not is_sanitized(json.loads(task.text))), None):
             raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(odd)}")

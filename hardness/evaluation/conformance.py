@@ -27,8 +27,8 @@ ADVICE = {
 def examined(solver: Solver) -> list[Check]:
     """Check in this process that a learner can be made and fitted on small data, and that its predictions are sound.
 
-    Returns the outcomes of the checks named in `ADVICE`, up to the first that raises an exception. The data are of a
-    random layer, or of a hidden parity if the learner refuses that by `InputError`.
+    Returns the outcome of each check, with advice if it failed, up to the first that raises an exception. The data are
+    of a random layer, or of a hidden parity if the learner raises `InputError` on those.
     """
     checks = list[Check]()
     for family in (Nondegenerate(8, 2, HEADS), Parity(8, HEADS)):
@@ -46,7 +46,7 @@ def examined(solver: Solver) -> list[Check]:
 
 
 def _outcomes(solver: Solver, instance: Instance) -> Iterator[bool]:
-    """Yield, for each check named in `ADVICE`, whether a learner passes it on `instance`; a check may raise."""
+    """Yield whether a learner is made, is fitted, and predicts: finite floats, the same again, each row by itself."""
     examples = instance.examples(LEARNED + PREDICTED, 2)
     known, X = examples[:LEARNED], examples.X[LEARNED:]
 

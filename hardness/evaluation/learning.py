@@ -49,7 +49,7 @@ class Trial(dict[str, Any]):
             raise AttributeError(name) from None
 
     def plot(self) -> "Figure":
-        """Return a figure of the labels' variance explained against examples: one point without `partial_fit`."""
+        """Return a figure of explained variance against examples: one point if the learner has no `partial_fit`."""
         import matplotlib.pyplot as plt  # it tells notebooks how figures are shown
 
         examples, explained = np.array(self.get("curve") or [(self["train_examples"], self["explained"])]).T
@@ -74,7 +74,7 @@ class Trial(dict[str, Any]):
 
     @property
     def last_phases(self) -> list[dict[str, Any]]:
-        """Return the phases that the learner reports; of a phase with numbered rounds, only the last round."""
+        """Return the phases (stages of its work) that a learner reported; of numbered rounds, only the last."""
         return list({each["name"].rstrip(" 0123456789"): each for each in self["phases"]}.values())
 
 
@@ -109,9 +109,9 @@ def learn(
     `certified` if the learner's own report says so, `error`, `killed` or `timeout` with a one-line `reason` if it was
     ended, and otherwise `wrong`. The scores are those of `hardness.judge`. `model` is the fitted learner, or None if it
     ran in a worker. A learner without `partial_fit` is told the number of heads, `heads` if given. One with it sees
-    each example once, and has its own width unless `heads` is given. Its `curve` and `open_curve` are lists of
-    (examples, score): explained variance, and error where tokens differ in coordinate 0. Its `work_` is part of the
-    result. Raises `InputError` if a learner refuses options or examples.
+    each example once, and has its own width unless `heads` is given. Its result also has what its `work_` holds and two
+    lists of (examples, score): `curve`, explained variance, and `open_curve`, squared error where tokens differ in
+    coordinate 0. Raises `InputError` if a learner refuses options or examples.
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
@@ -212,7 +212,7 @@ def check(
 
 
 def _read_by(solver: Solver, instance: Instance, seed: int) -> Callable[[int, int], Any]:
-    """Return a function from (start, count) to examples; for some learners only those with x_1[0] != x_2[0]."""
+    """Return a function (start, count) -> examples: for some learners, only tokens that differ in coordinate 0."""
     rows = solver.built_in and getattr(solver.thing, "reads_informative", False)
     source = instance.informative if rows else instance.examples
     return lambda start, count: source(count, seed, start)
@@ -221,7 +221,8 @@ def _read_by(solver: Solver, instance: Instance, seed: int) -> Callable[[int, in
 def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled, Judged, int]:
     """Return a function from (start, n) to examples to learn from, a tenth held out to judge on, and `count`.
 
-    It is all others if None. A structured `family` has labels of few values. Raises `InputError` for too few examples.
+    The number of examples to learn from, `count`, is that of all others if None. If labels of the `family` have few
+    values, the judge is told these. Raises `InputError` for too few examples.
     """
     available = len(examples) - -(-len(examples) // SHARE)
     count = available if count is None else count
@@ -233,7 +234,7 @@ def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled
 
 
 def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Criterion) -> dict[str, Any]:
-    """Return the status by the criterion `rule`, and the figures of a trial, from a learner's evaluations `points`."""
+    """Return, from evaluations `points`, status by `rule`, scores on `judged` and, if `streamed`, curves of scores."""
     last, report = points[-1].scores, points[-1].report
     claimed = report.get("status")
     solved = rule.met(last) and claimed != "refused"
@@ -260,7 +261,7 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool, rule: Crit
 
 
 def _against(target: Instance, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what only the true layer tells: how well heads were found, if the result has a verdict "certified".
+    """Return what the true layer tells of a `result`: if the learner certifies heads, how well these match true ones.
 
     For a learner by noisy gradients, it is how many informative examples such a learner provably needs (theory 2.10).
     """
@@ -290,7 +291,7 @@ def recovery(layer: MultiHeadAttention, true: MultiHeadAttention, tokens: int) -
         return None
 
     def apart(sign: float) -> NDArray[np.float64]:
-        """Return |sign·found_j − true_i|/|true_i| (m, m) in Frobenius norm, for Θ or W, whichever is larger."""
+        """Return |sign·B_j − A_i|/|A_i| (m, m), Frobenius, for true heads A and found B: the larger of Θ's and W's."""
         errors = []
         for here, there in ((true.theta, layer.theta), (true.w, layer.w)):
             norms = np.linalg.norm(here, axis=(1, 2), keepdims=True)[:, 0]

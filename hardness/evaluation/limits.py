@@ -88,9 +88,9 @@ def _compiling() -> bool:
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """Raise `TimeoutError` inside this context after `seconds` by `clock`; compiled code that runs then returns first.
+    """Raise `TimeoutError` inside this context after `seconds`; compiled code that runs then returns first.
 
-    Alarms nest. Outside the main thread this does nothing.
+    Time in which numba compiles does not count. Alarms nest. Outside the main thread this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -152,7 +152,8 @@ class Fitted:
         """Return predictions (n, k, d) for X, and a dict of what the learner says of itself, and of its CPU time.
 
         `work` is its `work_`. `report` has status, reason and phases of its `report_`, unless it has `partial_fit`.
-        `reference_seconds` is its CPU time. Raises `TrialEnded` ("refused") if the predictions have another shape.
+        `reference_seconds` is its CPU time, divided by what numpy takes here for 10⁹ multiply-adds. Raises `TrialEnded`
+        ("refused") if the predictions have another shape.
         """
         with self.timed():
             predicted = np.asarray(self._method("predict")(X), dtype=np.float64)

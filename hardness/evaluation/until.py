@@ -62,9 +62,8 @@ def evaluations(
 ) -> Generator[Evaluation, None, None]:
     """Yield how well a new learner predicts the labels of `judged` after each number of examples in `ends`.
 
-    `opened` starts the learner, and `examples` gives examples by (start, count). If `streamed`, it is handed portions
-    of at most `PORTION` (`partial_fit`). Otherwise there must be one end, and it is handed all examples up to it at
-    once (`fit`). Raises what the learner raises.
+    `opened` starts the learner, and `examples` gives examples by (start, count). If `streamed`, the learner is handed
+    them in portions (`partial_fit`). Otherwise `ends` has one number, and so many are handed to it at once (`fit`).
     """
     read = 0
     with opened() as solver:
@@ -83,7 +82,7 @@ def at_sizes(ends: Iterable[int], streamed: bool) -> list[Life]:
 
 
 def lives(learner: Any, instance: Instance, cap: int, work: float) -> Iterator[Life]:
-    """Yield each run of a learner from its start: the sizes at which it is judged, and all multiply-adds by then.
+    """Yield, for each run of a learner, a dict of the numbers of examples to judge it at, with multiply-adds by then.
 
     A learner with `partial_fit` has one run. Any other is fitted anew in each, on twice as many examples. No run has
     more than `cap` examples, and all together take at most `work` multiply-adds, if the learner counts them.
@@ -130,11 +129,11 @@ def until_solved(
     rule: Criterion,
     allowance: float = float("inf"),
 ) -> Ending:
-    """Run a learner from its start for each of `lives`, until its scores on `judged` meet `rule`.
+    """Run a learner from its start for each of `lives`, until its scores on `judged` meet `rule`; return how it ended.
 
-    Returns how it ended: earlier by `allowance` reference seconds of CPU time, a crash, a time limit, or predictions
-    that are not finite. After a refusal, or if the learner gives up, the next run is tried, on more examples. `opened`
-    starts a learner, with `partial_fit` if `streamed`, and `given` gives examples by (start, count).
+    It ends earlier after `allowance` reference seconds of CPU time (the time of 10⁹ multiply-adds each), at a crash or
+    time limit, and if predictions are not finite. If the learner refuses or gives up, the next of `lives` is tried.
+    `opened` starts a learner, with `partial_fit` if `streamed`, and `given` gives examples by (start, count).
     """
     ending = Ending()
     for life in lives:

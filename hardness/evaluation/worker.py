@@ -59,7 +59,7 @@ class Worker:
         return partial(self._ask, method)
 
     def _ask(self, *request: Any) -> Any:
-        """Return the answer of the learner's process to `request` (method, *arguments), or raise as its class says."""
+        """Return what the learner's process answers to `request` (method, *arguments); raise what it raises."""
         try:
             self._connection.send(request)
             while not self._connection.poll(LOOK_SECONDS):
@@ -128,7 +128,7 @@ def serve(connection: Connection) -> None:
 
 @contextmanager
 def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iterator[Fitted | Worker]:
-    """Yield a new solver, here if built in, else in a `Worker`; it is ended when `clock` reaches `deadline`."""
+    """Yield a new learner or attack, in its own process unless built in; it is ended at `deadline`, by `clock()`."""
     if solver.built_in:
         fitted = Fitted(solver, seed)  # before `clock`, which must know numba when it begins to compile
         with alarm(deadline - clock()):
@@ -141,7 +141,7 @@ def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> Iter
 def opening(
     solver: Solver, seed: int, seconds: float, threads: int = 1
 ) -> Callable[[], AbstractContextManager[Any]]:
-    """Return a function that starts a new learner at each call (`opened`); all must end within `seconds` from now."""
+    """Return a function that starts a new learner or attack at each call; all must end within `seconds` from now."""
     return partial(opened, solver, seed, clock() + seconds, threads)
 
 

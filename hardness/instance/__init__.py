@@ -166,21 +166,21 @@ class Instance:
         return uniform(philox_key(self.seed, *_lineage(self.family, NOISE), seed), start, count)
 
     def _column_noise(self, count: int, seed: int, start: int) -> NDArray[np.float64]:
-        """Return uniform numbers (count,) for label noise, or 1/2. Raises `InputError` if labels fill other columns."""
+        """Return uniform numbers (count,) for noise in column 0, 1/2 without; `InputError` if others have labels."""
         if self.family.only_labels:
             raise InputError(f"labels of {self.family.name} have no column_values, in column 0 alone")
         noisy = self.family.flip or self.family.noise
         return self.noise(count, seed, start) if noisy else np.broadcast_to(0.5, count)
 
     def chunks(self, count: int, seed: int) -> Iterator[Examples]:
-        """Yield examples 0..count - 1 in chunks, for a file. Raises `InputError` for inputs that are not signs."""
+        """Yield examples 0..count - 1 in chunks of moderate size. Raises `InputError` for inputs that are not signs."""
         if self.family.inputs == "gaussian":
             raise InputError("files of examples hold signs: those of Gaussian inputs are made by `examples`")
         for start in range(0, count, CHUNK):
             yield self.examples(min(CHUNK, count - start), seed, start)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
-        """Return the public parameters as JSON data; A is the labels' offset, C their value if coordinate 0 agrees."""
+        """Return the public parameters as JSON data; A offsets labels, C is theirs if tokens agree in coordinate 0."""
         known = {
             "family": self.family.name,
             **self.parameters,
@@ -306,9 +306,9 @@ def _contents(path: Path) -> tuple[dict[str, Any], Secret]:
 
 
 def _lineage(family: Family, child: int) -> tuple[int, ...]:
-    """Return the key by which numpy derives the secret (`child` is SECRET) or label noise (NOISE) from a seed.
+    """Return the key that numpy joins to a seed to draw the secret (`child` is SECRET) or the label noise (NOISE).
 
-    It has a SHA-256 of family and parameters: of all for noise, of those not marked `same_secret` for the secret.
+    It is a SHA-256 of family and parameters, then `child`. Parameters marked `same_secret` do not enter the secret's.
     """
     parameters = families.parameters(family)
     if child == SECRET:

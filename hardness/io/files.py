@@ -36,7 +36,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def replacing_folder(path: Path, files: Collection[str], force: bool = False) -> Iterator[Path]:
     """Yield a temporary folder, and rename it to `path` on success; remove it on failure.
 
-    Raises `InputError` if `path` exists and is not an empty folder, or, with `force`, holds anything beside `files`.
+    Raises `InputError` unless `path` is free or an empty folder; with `force` it may hold files of the names `files`.
     """
     path = path.resolve()
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()

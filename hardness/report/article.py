@@ -152,7 +152,7 @@ class _Page(Formatter):
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield each number in a nested value called `place`, after its placeholder, such as ``place[key]``."""
+    """Yield (placeholder, number), such as (``place[key]``, 3), for each number in a nested value called `place`."""
     if not isinstance(value, Mapping | list):
         yield place, value
         return

@@ -127,7 +127,7 @@ def chart(
 
 
 def counted(rows: pd.DataFrame, x: str, y: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return the rows with values in columns x, y and `by`, y as floats, at points where the median is known."""
+    """Return the rows that count in medians of y (as floats) by x and `by`, but for medians that are only known ≥ 0."""
     numbers = pd.to_numeric(rows[y].map(lambda value: None if isinstance(value, list) else value), "coerce")
     rows = rows.assign(**{y: numbers.astype(float)})
     rows = rows[rows["status"].isin(["solved", *CENSORED])] if y in PRICED else rows.assign(censored=False)
@@ -158,7 +158,7 @@ def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
 
 
 def _floors(axes: Axes, lines: Sequence[tuple[Any, pd.DataFrame]]) -> None:
-    """Draw lower bounds for `lines` (colour, rows) as dashes: grey if no x has two of them, else in their colours.
+    """Draw lower bounds for `lines` (colour, rows) as dashes, in their colours if lines differ at some x, else in grey.
 
     Where runs at one point differ in theirs, the smallest is drawn, which holds for all. Bounds below 1 are left out.
     """

@@ -62,7 +62,7 @@ def write(study: Study, table: Table, folder: Path) -> str:
 
 
 def _measured(rows: pd.DataFrame) -> dict[str, str]:
-    """Return figures, a table of cells (`cells_of`) and one of rows as HTML by title; without costs the last alone."""
+    """Return parts of a page as HTML by title: a table of rows and, if any has a cost, figures and medians."""
     if rows.empty:
         return {}
     shown = {"Rows": _table(rows.drop(columns=["identity"]).head(SHOWN))}
@@ -76,9 +76,8 @@ def _measured(rows: pd.DataFrame) -> dict[str, str]:
 def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a table with a row per cell, that is, per group of runs that differ in repetition alone.
 
-    It gives the median cost, the smallest and largest, and the number of runs by status. The median is over runs that
-    solved, or that a budget or time limit ended. Runs made to choose settings are left out. There is no line if no run
-    has a cost.
+    It gives the median, smallest and largest cost, of runs that solved or that a budget or time limit ended, and the
+    number of runs by status. Runs made to choose settings are left out. It is empty if no run has a cost.
     """
     ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []
     if _priced(ended).empty:
@@ -98,7 +97,7 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def medians(table: Table) -> list[str]:
-    """Return, as lines of text, median costs and counts of runs by cell (`cells_of`), for the first `PRINTED` cells."""
+    """Return, as lines of text, median cost and counts of runs of each group of repetitions, up to `PRINTED` groups."""
     cells = cells_of(frame(table.rows)).drop(columns=["smallest", "largest"], errors="ignore")
     return [] if cells.empty else cells.head(PRINTED).to_string(index=False).splitlines()
 
