@@ -145,7 +145,7 @@ def inspect(
 
 
 def _right_labels(family: "Family") -> dict[str, Any]:
-    """Return "pi" and "eps" if labels round: a share pi of secrets has all but eps right (theory 2.6); else {}."""
+    """Return "pi" and "eps" of rounding: a share pi of secrets has all but a share eps of labels right (theory 2.6)."""
     from hardness.families.concepts import RoundingConcepts
     from hardness.sq.bounds.rounding import FEW_HEADS, right_labels
 

@@ -250,8 +250,8 @@ def certify(
 ) -> None:
     """Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.
 
-    The statement is what the answers in a run leave possible, a lower bound on queries, or the exact value V of a small
-    class (theory 2.7).
+    The statement is which concepts the answers in a run leave possible, a lower bound on queries, or the exact value V
+    of a small class (theory 2.7).
     """
     from hardness.exact import certificate
     from hardness.sq.game import class_of

@@ -126,7 +126,7 @@ def _ended(task: Task, future: Any, root: int, guard: float) -> Ran:
 
 
 def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ran]:
-    """Run tasks on threads of Dask workers; `guard` (seconds) ends only learners that run in their own process."""
+    """Run tasks on Dask workers; yield (task, outcome, provenance). `guard` ends only learners in their own process."""
     try:
         import distributed
     except ImportError as error:

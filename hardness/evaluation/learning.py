@@ -212,7 +212,7 @@ def check(
 
 
 def _read_by(solver: Solver, instance: Instance, seed: int) -> Callable[[int, int], Any]:
-    """Return a function (start, count) -> examples: for some learners, only tokens that differ in coordinate 0."""
+    """Return a function (start, count) -> examples: for some learners, only pairs that differ in coordinate 0."""
     rows = solver.built_in and getattr(solver.thing, "reads_informative", False)
     source = instance.informative if rows else instance.examples
     return lambda start, count: source(count, seed, start)

@@ -53,7 +53,7 @@ class Solver:
 
     @property
     def thing(self) -> Any:
-        """Return the class, function or object of the learner or attack. Raises `InputError` if its name has none."""
+        """Return the class, function or object of the learner or attack. Raises `InputError` if there is none."""
         return registry.get(self.kind, self.name) if isinstance(self.name, str) else self.name
 
     @property

@@ -77,7 +77,7 @@ def evaluations(
 
 
 def at_sizes(ends: Iterable[int], streamed: bool) -> list[Life]:
-    """Return runs of a learner judged at the numbers of examples `ends`: one run if `streamed`, else one for each."""
+    """Return the runs in which a learner is judged after `ends` examples: one if `streamed`, else one for each end."""
     return [dict.fromkeys(ends)] if streamed else [{end: None} for end in ends]
 
 

@@ -166,7 +166,7 @@ class Instance:
         return uniform(philox_key(self.seed, *_lineage(self.family, NOISE), seed), start, count)
 
     def _column_noise(self, count: int, seed: int, start: int) -> NDArray[np.float64]:
-        """Return uniform numbers (count,) for noise in column 0, 1/2 without; `InputError` if others have labels."""
+        """Return uniform numbers (count,) for label noise (1/2 without); `InputError` if labels exceed column 0."""
         if self.family.only_labels:
             raise InputError(f"labels of {self.family.name} have no column_values, in column 0 alone")
         noisy = self.family.flip or self.family.noise

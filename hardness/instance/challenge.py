@@ -204,7 +204,7 @@ def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
 
 
 def _canonical_levels(public: dict[str, Any], X: Signs, values: NDArray[np.float64]) -> bytes:
-    """Return as JSON the integers nearest to X[:, 0, 0] v - A for predictions v (H,), A an offset; or `ValueError`."""
+    """Return X[:, 0, 0] v - A rounded, as JSON, for predictions v (H,) and the labels' offset A; or `ValueError`."""
     level = X[:, 0, 0] * values - float(public["A"])
     if not (np.abs(level) < 2**53).all():  # levels are far smaller, and NaN is not
         raise ValueError("predictions must be finite numbers of a label's size")

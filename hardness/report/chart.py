@@ -28,7 +28,7 @@ SHORT = 100  # an axis of logarithms that spans less has ticks at 1, 2 and 5, in
 
 
 def design(rows: pd.DataFrame) -> list[str]:
-    """Return those columns, among family, parameters, solver and budget, in which the rows differ."""
+    """Return the columns of the rows' design (family, parameters, solver and budget) in which the rows differ."""
     part: Mapping[str, str] = rows.attrs["parts"]
     names = [name for name in rows if name == "family" or part[name] in DESIGN]
     return [name for name in names if rows[name].map(printed).nunique() > 1]

@@ -109,7 +109,7 @@ def _priced(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def drawings(rows: pd.DataFrame) -> list[bytes]:
-    """Return an SVG of median costs per unit of cost: queries of strategies, examples in sweeps, and any other cost."""
+    """Return SVGs of median costs, one for each unit: queries of strategies, examples in sweeps, and any other cost."""
     rows = _priced(rows[~rows["tuning"]])
     units = pd.Series("cost", rows.index)
     units[rows.get("kind", units).eq("sweep")] = "examples"
