@@ -42,12 +42,10 @@ def transcript(
     seed: int = 0,
     max_queries: int | None = None,
 ) -> Certificate:
-    """Return a certificate of a game against the oracle `window`: its queries and answers before one concept is left.
-
-    It names two concepts that all these answers allow; `max_queries` may end it sooner. Table values are rounded to
-    multiples of 1/5040 before they are asked. Raises `InputError` for an unknown strategy, a class of one concept, and
-    queries that the checker cannot follow.
-    """
+    """Return a certificate that the queries and answers of a game against the oracle `window` allow two concepts.
+    It names two such concepts. The game ends before a query that would leave one, or after `max_queries`. Table values
+    are rounded to multiples of 1/5040 before they are asked. Raises `InputError` for an unknown strategy, a class of
+    one concept, and queries that the checker cannot follow."""
     if concepts.size < 2:
         raise InputError(f"a {concepts.label} is known without a query: nothing is left open; raise --dim")
     oracle, steps = seated(concepts, strategy_of(concepts, strategy), Window, tolerance, seed, max_queries)
@@ -141,9 +139,7 @@ def _stated(kind: str, tolerance: float, n: int, sizes: Sequence[int]) -> Certif
 
 def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = inf) -> Certificate:
     """Return a certificate of V, the fewest queries that surely identify a parity of n bits whose size is in `sizes`.
-
-    Raises `InputError` for more than 11 concepts or 12 bits, from tolerance 1/4 on, and if `seconds` do not suffice.
-    """
+    Raises `InputError` for more than 11 concepts or 12 bits, from tolerance 1/4 on, and if `seconds` do not suffice."""
     size = sum(comb(n, s) for s in sizes)
     if size > MOST_CONCEPTS or n > WIDEST_VALUE:
         raise InputError(

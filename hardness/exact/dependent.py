@@ -48,12 +48,13 @@ def middle(count: int) -> float:
 
 @cache
 def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
-    """Return pairs (live, lost), growing: of `live` or more parities a query surely rules out `lost` (theorem C).
+    """Return pairs (live, lost), growing: of any `live` or more parities a query surely rules out `lost` (theorem C).
 
-    The query is a sum of M of their characters with random signs, scaled and cut. If its means at these M sets have
-    mean nu and variance D, at most the share D/(D + (nu - tau)^2) does not pass tau, on average over all draws. The J
-    sets that do are driven up or down, and some shift of the characters' argument leaves (J - sqrt J)/2 or more on the
-    smaller side; so many are lost. With as many + as - signs, M/2 less the sets that do not pass are lost.
+    The query is a sum of M of their characters with random signs, scaled and cut. Under each of these M sets its mean
+    has the expectation nu and a variance D, so at most the share D/(D + (nu - tau)^2) of the means is not above tau in
+    size. No answer allows both a set with mean above tau and one below -tau: the smaller side is lost. Of J sets on
+    both sides some shift of the characters' argument has (J - sqrt J)/2 or more on the smaller one. With as many + as -
+    signs, M/2 less the sets on neither side are lost.
     """
     count, past, spread, crowd = _plans(tolerance)
     losses, live, most = [], 2, 0
@@ -71,9 +72,9 @@ def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
 
 
 def _plans(tolerance: float) -> NDArray[np.float64]:
-    """Return the cut sums f of M random characters that are tried, a column each, in four rows.
-    They are M; nu - tau (nu: f's mean at a member); E f^2 - M nu^2; and 2^M / C(M, M/2), by which draws with as many +
-    as - signs are rarer (infinite for odd M)."""
+    """Return the queries that `dependent_losses` tries, sums of M characters cut at some size, as columns of a table.
+    The four rows are M; the query's mean under one of the M sets, less the tolerance; its mean square less M times that
+    mean's square; and 2^M / C(M, M/2), by which draws with as many + as - signs are rarer (infinite for odd M)."""
     last = 1 / (2 * pi * tolerance**2)  # sums of more signs do not reach the tolerance on average
     row = [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
     # Even numbers about the largest sum: the last of them that passes the tolerance loses as much as is possible.
@@ -94,14 +95,11 @@ def _plans(tolerance: float) -> NDArray[np.float64]:
 
 
 def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
-    """Return a number of queries that surely identifies one of this many parities: an upper bound on V of every class.
-
-    A query loses e if every valid answer rules out e. Any k parities span at least log2 k affine dimensions, so
-    ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these (E:
-    `independent_lost`) loses e: all that it drives up, or all that it drives down. A cut sum of many dependent ones
-    loses up to E as k grows (`dependent_losses`). V does not fall with k, so losing more does no harm. Raises
-    `InputError` from tolerance 1/4 on.
-    """
+    """Return a number of queries that surely suffices to identify one of this many parities, whatever they are.
+    It is an upper bound on V, the fewest such queries. Any k parities span at least log2 k affine dimensions, so
+    ceil(log2 k) + 1 of them are affinely independent, and a query on 2e of these surely rules out e, up to E (theorem
+    A, `independent_lost`). Queries on many dependent ones also rule out up to E as k grows (`dependent_losses`). V does
+    not fall with k, so ruling out more does no harm. Raises `InputError` from tolerance 1/4 on."""
     tau = decimal(tolerance)
     largest = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
     live_for = {lost: live for live, lost in dependent_losses(float(tau))}

@@ -48,8 +48,9 @@ MARGIN = 1e-9
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask queries shaped to layers, groups of sets that differ in a few coordinates only; sign batches at the end.
-    Stored queries are used while they fit. Raises `InputError` for more than 2^18 sets."""
+    """Yield queries on groups of sets that differ in a few coordinates only; sign batches at the end (theory 2.7).
+    Stored queries are used while they fit. `live` are the sets possible at first; those still possible are sent in
+    after each query. Raises `InputError` for more than 2^18 sets."""
     if concepts.size > SET_BY_SET:
         raise InputError(
             f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim"
@@ -85,7 +86,7 @@ class _Caster:
         return self._placed(live) or self._shaped(live)
 
     def _placed(self, live: Masks) -> SpanFunction | None:
-        """Return a stored query placed on a group of similar sets whose targets are all in `live`, or None."""
+        """Return a stored query, moved to coordinates where all sets that it tells apart are in `live`, or None."""
         for template in self.templates:
             if template.lost < self.goal:
                 break
@@ -96,7 +97,8 @@ class _Caster:
         return None
 
     def _shaped(self, live: Masks) -> SpanFunction | None:
-        """Return a query for the sets of `live` in the densest layer found (sets alike outside a window), or None."""
+        """Return a new query on sets of `live` that agree outside a few coordinates, or None if none is found.
+        Every answer to it rules out more sets than it would of a sign batch, a majority of parities."""
         layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
         while lives.sum() < ROOM * self.goal and self.size < self.largest:
             self.size += 1
@@ -113,10 +115,9 @@ class _Caster:
 
 
 def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
-    """Ask queries on few sets that rule out more than sign batches, while such are found; optimal for the last six.
-
-    Of more sets, a query is tried of which every answer keeps about w at most; w is the largest number of independent
-    sets below theirs that some number of queries just identifies (`end_game`).
+    """Yield queries on few sets that rule out more than sign batches, while such are found; on six or fewer the best.
+    Of more sets a query is tried that leaves at most about w whatever the answer, w being the next smaller number of
+    sets in `end_game(tau)`. `live` are the sets possible at first; those still possible are sent in after each query.
     """
     games = SmallGames(tau)
     try:
@@ -166,9 +167,9 @@ def patterns(size: int, held: int) -> Masks:
 
 @cache
 def layer_signs(size: int, held: int) -> NDArray[np.int8]:
-    """Return the characters of all sets of t = `held` out of m = `size` coordinates, +-1 (C(m, t), 2^(m-1)) int8.
-    Columns are the states of the sets' affine span, whose generators are {i, m - 1}; a set's coordinates in it are its
-    xor with the first set, less bit m - 1."""
+    """Return the characters of all sets of `held` out of m = `size` coordinates, as signs (C(m, held), 2^(m-1)) int8.
+    They are taken relative to the first set's character, which makes them functions of the m - 1 parities of
+    coordinates {i, m - 1}. Columns are the values of these parities."""
     masks = patterns(size, held)
     points = (masks ^ masks[0]) & np.uint64((1 << size - 1) - 1)
     return characters(points.tolist(), size - 1).astype(np.int8)
@@ -184,14 +185,17 @@ class Layers:
     rests: Masks
 
     def sets(self, places: NDArray[Any] | slice = slice(None)) -> Masks:
-        """Return each layer's sets as masks (count, sets), in lexicographic order, or those at indices `places`."""
+        """Return the sets of every layer as masks (count, sets), or those at indices `places`, in lexicographic order.
+        A layer is all sets of a class that agree outside a few coordinates."""
         size = self.windows.shape[1]
         masks = patterns(size, self.held)[places]
         held = masks[:, None] >> np.arange(size, dtype=np.uint64) & np.uint64(1)
         return np.asarray((ONE << self.windows.astype(np.uint64)) @ held.T | self.rests[:, None])
 
     def query(self, which: int, values: Values) -> SpanFunction:
-        """Return the query with `values` on the affine span of layer number `which`; sets outside it have mean 0."""
+        """Return the query with the function `values` on layer number `which`; outside its affine span means are 0.
+        A layer is a group of sets alike outside m coordinates; `values` (2^(m-1),) belong to the columns of
+        `layer_signs`."""
         bits = [1 << c for c in self.windows[which].tolist()]
         generators = np.array([bit ^ bits[-1] for bit in bits[:-1]], np.uint64)
         return SpanFunction(int(self.sets()[which, 0]), generators, values)
@@ -204,7 +208,8 @@ def alive(sets: Masks, live: Masks) -> NDArray[np.bool_]:
 
 
 def held_of(concepts: ParityConcepts, size: int) -> int:
-    """Return how many of a window's `size` coordinates a layer's sets hold: half, as far as s out of n bits allow."""
+    """Return how many of `size` coordinates the sets of a layer hold: half, as far as the class allows.
+    A layer is a group of sets that agree outside these coordinates."""
     return min(max(size // 2, size - (concepts.n - concepts.s)), concepts.s)
 
 
@@ -225,7 +230,8 @@ def layers_through(
 def densest(
     concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
 ) -> tuple[Layers, NDArray[np.bool_]]:
-    """Return, of random layers (sets alike outside `size` coordinates), the one with most sets in `live`, and which."""
+    """Return, of `tries` random layers, the one with most sets in `live`, and which of its sets these are (bool).
+    A layer is a group of sets that agree outside `size` coordinates."""
     layers = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
     lives = alive(layers.sets(), live)
     best = int(np.argmax(lives.sum(axis=1)))
@@ -254,7 +260,7 @@ class Template:
 
 @cache
 def templates() -> tuple[Template, ...]:
-    """Return all stored queries; their pairs of sets and tolerances `reach` are worked out exactly from means."""
+    """Return all stored queries on sets that differ in few coordinates, with the tolerances up to which they work."""
     library = []
     for t in json.loads(TEMPLATES.read_text(encoding="utf-8")):
         signs, whole = layer_signs(t["size"], t["held"]).astype(np.int64), np.array(t["values"])
@@ -266,10 +272,9 @@ def templates() -> tuple[Template, ...]:
 
 
 def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random) -> Values | None:
-    """Return query values in [-1, 1] (states,) that rule out `lost` points whatever the answer; None if none are found.
-
-    `signs` (points, states) are the points' characters. That many pairs must have means over twice the tolerance apart:
-    annealing chooses them, and a linear program makes the least gap of the sorted pairs largest, a few times.
+    """Return query values in [-1, 1] (states,) that rule out `lost` of the points whatever the answer, or None.
+    `signs` (points, states) holds the characters of sets, the points. To rule out `lost`, as many pairs of points must
+    have means over twice the tolerance apart: annealing chooses the pairs, and a linear program widens the least gap.
     """
     states, chosen = signs.shape[1], rng.permutation(len(signs))[: 2 * lost]
     g = np.zeros(len(signs), np.int64)
@@ -295,7 +300,8 @@ def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Rando
 
 @compiled
 def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
-    """Anneal g (points,) in place, by `moves` swaps of its entries -1, 0, 1; return sum_x |sum_i g_i signs_ix|."""
+    """Anneal g (points,) of entries -1, 0, 1 to make sum_x |sum_i g_i signs_ix| large, and return this sum.
+    `signs` (points, states) are characters. g changes in place, by `moves` swaps of entries; `state` seeds these."""
     points, states = signs.shape
     sums = np.zeros(states, np.int32)
     for i in range(points):

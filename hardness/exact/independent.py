@@ -34,12 +34,13 @@ class Undecided(ArithmeticError):
 def separate(
     forms: NDArray[Any], chances: NDArray[Any], gap: Fraction
 ) -> tuple[Rationals, None] | tuple[None, Rationals]:
-    """Return (b', None), b' (C,) in [-1/2, 1/2] a query with E[b' D_r] > gap for every form D_r; else (None, weights).
+    """Return (b', None), b' a query with E[b' D_r] > gap for every form D_r, or (None, weights), proof of none.
 
-    `forms` (R, C) are the D_r on C states, `chances` (C,) the states' probabilities, whose sum may differ from 1:
-    Python integers or Fractions (object arrays; integer arrays also do). The weights (R,), at least 0 and of sum 1,
-    prove that no such query exists: E|sum_r weights_r D_r|/2 <= gap. A program is solved in floating point and rounded
-    to rationals; only what these prove exactly is returned. Raises `Undecided` if they prove neither.
+    The forms are functions on C states, the rows of `forms` (R, C); `chances` (C,) are the states' probabilities, whose
+    sum may differ from 1. Both hold integers or Fractions. b' (C,) lies in [-1/2, 1/2]. The weights (R,), at least 0
+    and of sum 1, prove that there is no such b' by E|sum_r weights_r D_r|/2 <= gap. A linear program is solved in
+    floating point and rounded to rationals; only what these prove exactly is returned. Raises `Undecided` if they prove
+    neither.
     """
     (whole, scale), (counts, total) = _integers(forms), _integers(chances)
     unit = Fraction(1, 2 * scale * total)
@@ -62,10 +63,8 @@ def separate(
 
 def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
     """Return the distinct columns (R, c), up to sign, of forms (R, C), their probabilities, and each state's column.
-
     The C states are equally likely; those on which all forms agree, or are opposite, share a query's value up to sign.
-    The last array (C,) holds sign times (1 + column), 0 where all forms vanish.
-    """
+    The last array (C,) holds sign times (1 + column), 0 where all forms vanish."""
     signs = np.sign(forms[np.argmax(forms != 0, axis=0), np.arange(forms.shape[1])]).astype(np.int64)
     columns, which, counts = np.unique(forms * signs, axis=1, return_inverse=True, return_counts=True)
     chances = np.array([Fraction(int(c), forms.shape[1]) for c in counts], object)
@@ -97,11 +96,9 @@ def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[ND
 
 def independent_value(concepts: int, tolerance: float | Fraction) -> int:
     """Return V, the fewest queries that surely identify one of this many affinely independent parities.
-
     While k >= 2E + 2 are left, the best query rules out exactly E (`independent_lost`, theorem A). Below, the largest
     class that q queries identify follows from the largest that q - 1 do (`end_game`). Raises `InputError` at tolerance
-    1/4 and above, and where the linear programs of the end are too large (tolerances below about 0.02).
-    """
+    1/4 and above, and where the linear programs of the end are too large (tolerances below about 0.02)."""
     tau = decimal(tolerance)
     if concepts == 1:
         return 0
@@ -126,13 +123,9 @@ def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
 @cache
 def separable(concepts: int, kept: int, tau: Fraction) -> bool:
     """Return, by proof, whether some query on independent parities leaves at most `kept` of them whatever the answer.
-
-    With w = `kept`, sorted means must satisfy a_(j+w) - a_(j) > 2 tau. Independent characters are independent fair
-    signs, so the class has every permutation and every change of signs as a symmetry, and the average of a solution
-    over those that keep the chains j, j + w, j + 2w, ... is one: chains of one length look alike and are odd about
-    their middle. What is left is the values |a| by a chain's positions from its end to its middle, and the query
-    depends only on the sums of the characters at each position. Raises `InputError` where these take too many values.
-    """
+    Its means, sorted, must lie over 2 tau above the mean `kept` places before, so that they form `kept` chains. By
+    symmetry chains of one length may look alike, and the query may depend on the sums of the characters at each place
+    of a chain alone. A linear program decides this. Raises `InputError` where these sums take too many values."""
     if kept * 2 >= concepts:
         return independent_apart(concepts - kept) > tau
     return chains_fit(concepts, kept, tau) and separate(*_levels(concepts, kept), 2 * tau)[0] is not None
@@ -140,8 +133,8 @@ def separable(concepts: int, kept: int, tau: Fraction) -> bool:
 
 def _levels(concepts: int, kept: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the linear program by which `separable` decides: forms (R, states) and the probabilities of the states.
-    Forms are gaps in chains of means, which must exceed 2 tau; states are the sums of characters at each position.
-    Raises `InputError` for more than 120,000 states."""
+    A form is the gap between two means of a query, which must exceed 2 tau; a state gives the sums of characters on
+    which the query depends. Raises `InputError` for more than 120,000 states."""
     length, longer = divmod(concepts, kept)
     chains = [
         (size, number)

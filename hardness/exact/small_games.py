@@ -164,12 +164,10 @@ class SmallGames:
 
 
 def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float = 60.0) -> tuple[int, int]:
-    """Return a proved lower and upper bound on V, the fewest queries that surely identify; equal where V is known.
-
-    Classes that are affinely independent (s = 1, n - 1, n) are theorem A's; up to 11 sets are searched, for at most
-    `seconds`; else it is `exact_floor` and `certain_queries`. Raises `InputError` at tolerance 1/4 and above (for more
-    than one set).
-    """
+    """Return a proved lower and upper bound on V, the fewest queries that surely identify one of these parities.
+    They are equal where V is known: by theorem A for sets of 1, n - 1 or n bits, and by a search of at most `seconds`
+    for up to 11 sets. Otherwise they are `exact_floor` and `certain_queries`. Raises `InputError` at tolerance 1/4 and
+    above (for more than one set)."""
     size, tau = concepts.size, decimal(tolerance)
     if concepts.s in (1, concepts.n - 1, concepts.n):
         return (independent_value(size, tau),) * 2
@@ -192,7 +190,8 @@ class _Decision:
         self.leaves: list[Leaf] = []
 
     def search(self, beginning: list[int]) -> Ask | None:
-        """Return a query that wins in time, its means beginning in this order; or None, and add proof to `leaves`."""
+        """Return a query that wins and has its least means at the concepts `beginning`, in this order, or None.
+        A query wins if the queries left after it surely identify. With None the list `leaves` gets the proof."""
         if perf_counter() > self.games.deadline:
             raise OutOfTime
         if any(tuple(map_[i] for i in beginning) < tuple(beginning) for map_ in self.maps):
@@ -211,7 +210,8 @@ class _Decision:
         return next((found for found in deeper if found), None)
 
     def _demanded(self, beginning: list[int]) -> list[Pair]:
-        """Return the pairs (a, b) for which a winning query with this order of means has b's over 2 tau above a's."""
+        """Return pairs (a, b) of concepts such that a winning query has b's mean over 2 tau above a's.
+        Its least means are those of `beginning`, in order; it wins if the queries left after it surely identify."""
         later, pairs = [i for i in range(len(self.concepts)) if i not in beginning], []
         for start, a in enumerate(beginning):
             since = beginning[start:]
@@ -225,7 +225,7 @@ class _Decision:
         return not any(map(self._needs_all, windows))
 
     def _query(self, pairs: list[Pair]) -> tuple[Ask | None, tuple[Fraction, ...]]:
-        """Return a query with means over 2 tau apart in each pair (low, high), or None and weights that exclude it."""
+        """Return a query with means over 2 tau apart in each pair (low, high), or None and weights that exclude one."""
         b: NDArray[Any] = np.zeros(self.signs.shape[1], object)
         if pairs:
             forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])
@@ -269,8 +269,8 @@ def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
 def refutations(
     games: SmallGames, concepts: Concepts, queries: int
 ) -> dict[Concepts, tuple[int, Refutation]]:
-    """Return lower bounds on the queries of sets of concepts, each after those it rests on, the last for the class.
-    An entry is (number of queries, proof). Theorem B's floor needs no entry; a larger set rests on a smaller one's."""
+    """Return a proof that a class needs `queries` queries: sets of concepts, how many queries each needs, and why.
+    Each step rests on sets before it, and on theorem B's floor, which has no entry; the last one settles the class."""
     known: dict[Concepts, tuple[int, Refutation]] = {}
 
     def refute(live: Concepts, height: int) -> None:

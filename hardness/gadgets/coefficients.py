@@ -75,7 +75,7 @@ class Gadget:
         return float(self.betas.max())
 
     def levels(self, words: Words) -> NDArray[np.int64]:
-        """Return the integer levels (n,) of packed token pairs (n, 2, words); no meaning if tokens agree in bit 0."""
+        """Return the integers (n,) that labels depend on, for packed token pairs (n, 2, words) that differ in bit 0."""
         if compiled_pays(words.size):
             from hardness.kernels.bits import weigh
 
@@ -105,14 +105,16 @@ class Gadget:
         return np.asarray(np.take(table, levels - low, mode="clip"))
 
     def place(self, words: Words, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return outputs (n, 2, d) on packed pairs (n, 2, words), 0 outside column 0.
-        Row a holds token a's first sign, times `value` (n,) if the tokens differ in it, else times the gate C."""
+        """Return outputs (n, 2, d) on packed token pairs (n, 2, words), which are 0 outside column 0.
+        There each row is its token's first sign, times `value` (n,) if the two tokens differ in it, else times a
+        constant."""
         Y = np.zeros((len(words), 2, self.dim))
         Y[:, :, 0] = gated(words, value, self.gate)
         return Y
 
     def labels(self, words: Words) -> NDArray[np.float64]:
-        """Return outputs (n, 2, d) on packed pairs (n, 2, words), in closed form: a softmax's last bits tell w."""
+        """Return outputs (n, 2, d) on packed token pairs (n, 2, words), by a formula and not by a softmax.
+        The last bits of a softmax would tell the weights."""
         return self.place(words, self.value(self.levels(words)))
 
     def __call__(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -120,7 +122,8 @@ class Gadget:
         return self.labels(pack(X))
 
     def layer(self) -> MultiHeadAttention:
-        """Return the dense layer: theta (m, d, d) and w (m, d, d). Raises `InputError` if memory is too small."""
+        """Return the heads as an attention layer with dense matrices theta and w, (m, d, d) each for m heads.
+        Raises `InputError` if memory is too small."""
         shape = (len(self.thresholds), self.dim, self.dim)
         require_memory(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
@@ -134,10 +137,8 @@ class Gadget:
 
 def coefficients(y: Any, a: Any, g: Any) -> tuple[Any, Any]:
     """Return the unique c (m,) and A with Σ_i c_i (y_k - a_i)/(y_k + a_i) = A + g_k for all k (theorem 1.2).
-
     `y` (m + 1,), `a` (m,) and targets `g` (m + 1,) are arrays over any field, such as of Fractions or mpmath numbers.
-    With y = e^{βt} of levels t and a = e^{βb} of thresholds b, the left side is Σ_i c_i tanh(β(t_k - b_i)/2).
-    """
+    With y = e^{βt} of levels t and a = e^{βb} of thresholds b, the left side is Σ_i c_i tanh(β(t_k - b_i)/2)."""
     lam = np.prod(y[:, None] + a, axis=1) * g / np.prod(_off_diagonal(y), axis=1)
     plus = a[:, None] + y
     c = -np.prod(-plus, axis=1) * (lam / -plus).sum(axis=1) / (2 * a * np.prod(_off_diagonal(a), axis=0))
@@ -154,11 +155,10 @@ def _off_diagonal(x: Any) -> Any:
 def exact(
     kind: ParityKind, weights: Sequence[int], levels: Sequence[int], targets: Sequence[int], sharpness: int
 ) -> Gadget:
-    """Return len(levels) - 1 heads whose label is exactly a constant plus the target at every level (theorem 1.2).
-
-    `kind` and `weights` define the level; `levels` are consecutive integers, `targets` any integers; an integer
-    `sharpness` r >= 2 sets β = 2 ln r. Coefficients are rationals, rounded once; beyond 64 heads they have 256 bits.
-    """
+    """Return heads whose label at every level is exactly a constant plus the level's target (theorem 1.2).
+    `kind` and `weights` define the level, an integer that is linear in the input. `levels` are consecutive integers,
+    `targets` any integers; there is one head less. An integer `sharpness` r >= 2 sets β = 2 ln r. Coefficients are
+    rationals, rounded once; beyond 64 heads they have 256 bits."""
     if len(levels) <= EXACT_HEADS + 1:
         c, A = coefficients(*_nodes(targets, Fraction(sharpness)))
         value, C = [A + g for g in targets], sum(c)
@@ -175,13 +175,15 @@ def exact(
 
 
 def gadget(kind: ParityKind, weights: Sequence[int], numbers: Sequence[Any], A: Any, C: Any) -> Gadget:
-    """Return a gadget of offset A, gate C and rounded `numbers`: thresholds, coefficients, betas, cuts, values."""
+    """Return a `Gadget` of `numbers`: the heads' thresholds, coefficients and sharpnesses, cuts of levels, values.
+    Numbers are rounded to floats. A value is the label between two cuts, A the constant in the values, C the label
+    where tokens agree in coordinate 0."""
     b, c, betas, cuts, values = (np.array(each, dtype=np.float64) for each in numbers)
     return Gadget(kind, np.array(weights, dtype=np.int64), b, c, betas, cuts, values, float(A), float(C))
 
 
 def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
-    """Return the arguments y, a, g of `coefficients` for consecutive levels and half-way thresholds, of r's type."""
+    """Return the arguments of `coefficients`: y = r^(2k) at levels k = 0, 1, …, a = r^(2k-1) between, targets g."""
     steps = range(len(targets))
     y = np.array([r ** (2 * k) for k in steps], dtype=object)
     a = np.array([r ** (2 * k - 1) for k in steps[1:]], dtype=object)
@@ -189,11 +191,9 @@ def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
 
 
 def residual(targets: Sequence[int], sharpness: int) -> Any:
-    """Return the first error that is not 0 of theorem 1.2's labels at the levels, offset and target taken off; else 0.
-
-    Computed over Q up to 64 heads; beyond, in a prime field (`SAFE_PRIME`): only for a fraction of about 1e-15 of all
-    primes of that size could an identity that fails over Q hold there.
-    """
+    """Return the first error of theorem 1.2's heads that is not 0, over levels with these targets; 0 if all are exact.
+    `sharpness` r sets β = 2 ln r. Computed over Q up to 64 heads; beyond, in a prime field: only for a fraction of
+    about 1e-15 of all primes of that size could an identity that fails over Q hold there."""
     if len(targets) <= EXACT_HEADS + 1:
         r: Any = Fraction(sharpness)
     else:
@@ -210,10 +210,9 @@ def saturated(
     kind: Kind, weights: Sequence[int], thresholds: NDArray[np.float64], steps: NDArray[np.int64]
 ) -> Gadget:
     """Return steep heads, β = 80, whose label is a constant plus `steps` up to `saturation_error` (theory 1.4).
-
-    `steps` (m + 1,) are the targets on the cells between `thresholds` (m,); the coefficients c (m,) are half the jumps.
-    Offset and gate depend on the two end cells alone: the caller must choose these without looking at the weights.
-    """
+    `steps` (m + 1,) are the label's targets on the intervals of levels between `thresholds` (m,); `kind` and `weights`
+    define the level. The first and last alone determine the constant, and the label where tokens agree in coordinate 0:
+    the caller must choose these two without looking at the weights."""
     c = np.diff(steps) / 2
     C = float(c.sum())
     A = 0.0 - C - float(steps[0])  # never -0.0: two spellings of one offset
@@ -233,7 +232,7 @@ def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
 
 
 def saturation_error(gadget: Gadget) -> float:
-    """Return a bound on how far heads are from their `values` at a level: 4 max|c| e^{-β/2}/(1 - e^{-β}) (1.4)."""
+    """Return a bound on the label's error at a level: 4 max|c| e^{-β/2}/(1 - e^{-β}), c the coefficients (1.4)."""
     return float(
         4 * np.abs(gadget.coefficients).max() * np.exp(-gadget.beta / 2) / (1 - np.exp(-gadget.beta))
     )
@@ -242,7 +241,7 @@ def saturation_error(gadget: Gadget) -> float:
 def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
     """Return the largest number of bits whose parity m heads compute: m (diag), m/2 (dot), 2m - 1 (sharp, wide).
 
-    With `balance` (sharp, wide) one head makes the gate C = 0, the label where tokens agree in coordinate 0. Raises
+    With `balance` (sharp, wide) one head is spent on making the label 0 where tokens agree in coordinate 0. Raises
     `InputError` for an odd m (dot), and for `balance` with diag or dot.
 
     >>> bits("diag", 4), bits("dot", 4), bits("sharp", 4), bits("sharp", 4, balance=True)
@@ -256,18 +255,16 @@ def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
 
 
 def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:
-    """Return the smallest and largest level: the sums of weights below and above 0; for dot -R and R, R = Σ|w_j|."""
+    """Return the smallest and largest level Σ_j w_j u_j of inputs u_j in {0, 1}, or for "dot" in {-1, 0, 1}."""
     up, down = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
     return (down - up, up - down) if kind == "dot" else (down, up)
 
 
 def level_counts(kind: ParityKind, weights: Sequence[int]) -> tuple[int, list[int], int]:
-    """Return the law of the level on informative inputs, as (lowest, counts, bits): P(lowest + i) = counts[i]/2^bits.
-
-    Informative are inputs whose tokens differ in coordinate 0. A diag weight is a factor (1 + y^w)/2 of the generating
-    function, a dot weight (1 + y^w)²/4 up to a shift. One big integer holds all coefficients of the polynomial, so that
-    a factor is one shift and one addition.
-    """
+    """Return the law of the level Σ_j w_j u_j on informative inputs: P(lowest + i) = counts[i]/2^bits.
+    The result is (lowest, counts, bits). Informative are inputs whose tokens differ in coordinate 0. There u_j is 0 or
+    1, equally likely; for "dot" it is half the sum of two signs. One big integer holds all counts, as coefficients of a
+    product of polynomials 1 + y^|w_j|."""
     factors = [abs(w) for w in weights if w for _ in range(2 if kind == "dot" else 1)]
     slot = 8 * (len(factors) // 8 + 1)
     packed = 1

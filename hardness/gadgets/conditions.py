@@ -45,7 +45,7 @@ CONDITIONS = [
 
 
 def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
-    """Return the non-degeneracy conditions of a learner's theorem with their values for a layer on `tokens` tokens."""
+    """Return the non-degeneracy conditions of Chen & Li's learner, with their values for a layer on `tokens` tokens."""
     m, d, theta, w = layer.heads, layer.dim, layer.theta, layer.w
     with np.errstate(divide="ignore", invalid="ignore"):  # nan of too few heads, or of a zero matrix
         power, weight = _power(theta), np.sqrt(_power(w))
@@ -91,7 +91,6 @@ def _incoherence(matrices: Array) -> float:
 
 def _off_lattice(theta: Array) -> float:
     """Return the least mean distance of a head's entries to a lattice λZ, in units of λ, over heads and steps λ.
-
     Entries of a continuous law give 0.25 for most λ, equal or all-integer entries 0. With M the head's largest |entry|,
     λ runs from M/8 to M and over M/1 … M/16. Zeros lie on every lattice and are left out; nan if nothing else is there.
     """

@@ -50,7 +50,7 @@ def cell(t: Any, q: int, p: int) -> Any:
 
 
 def level(t: Any, q: int, p: int) -> Any:
-    """Return floor(p (t mod q)/q), the rounded residue of integers t, in 0..p-1: the index of their cell mod p.
+    """Return floor(p (t mod q)/q), the residue of integers t rounded to a level 0..p-1.
 
     >>> level(np.arange(-2, 6), 4, 2).tolist()
     [1, 1, 0, 0, 1, 1, 0, 0]
@@ -64,10 +64,9 @@ def change(index: Any, q: int, p: int) -> Any:
 
 
 def nearest_changes(mean: float, heads: int, q: int, p: int) -> int:
-    """Return the index i of the first of `heads` consecutive level changes ceil(i q/p) nearest to `mean` (theory 1.4).
-
-    The index is 1 mod p, a change from level 0 to 1, so that offset and gate of the heads depend on (p, heads) alone.
-    """
+    """Return the index i of the first of `heads` consecutive level changes t = ceil(i q/p) that are nearest to `mean`.
+    A level change is an integer t where floor(p t/q) goes up. i is 1 mod p, a change from level 0 to 1 (mod p), so that
+    only p and `heads` decide which levels the changes pass through (theory 1.4)."""
     middle = mean * p / q - (heads - 1) / 2
     guess = 1 + p * round((middle - 1) / p)
     nearby = [guess + step * p for step in (-1, 0, 1)]

@@ -47,10 +47,11 @@ SHARPNESSES: dict[int, str] = {
 def rational(
     heads: int, size: int, balance: bool = False
 ) -> tuple[list[Fraction], list[int], list[Fraction]]:
-    """Return rational heads that compute the parity of `size` bits; with `balance` one of them makes Σ c_i = 0.
+    """Return heads with rational numbers that compute the parity of `size` bits, exactly (theorem 1.5).
 
     Three lists, by ascending threshold b_i: r_i = e^(β_i/2) of sharpness β_i, the integer 2 b_i, the coefficient c_i.
-    Raises `InputError` for more than 32 heads, or more than 12 at one threshold.
+    Their sum Σ c_i tanh(β_i (t - b_i)/2) is (-1)^t where t bits are 1. With `balance` one head makes Σ c_i = 0. Raises
+    `InputError` for more than 32 heads, or more than 12 at one threshold.
 
     >>> [float(sum(map(abs, rational(m, s)[2]))) for m, s in ((3, 5), (5, 7), (3, 3))]
     [31.92..., 36.64..., 3.09...]
@@ -98,7 +99,7 @@ def solved(system: list[list[Fraction]], right: list[int]) -> list[Fraction]:
 
 
 def residual(heads: int, size: int, balance: bool = False) -> Fraction:
-    """Return the largest |label - (-1)^t| of the rational heads over levels t = 0, …, size: 0 if theorem 1.5 holds."""
+    """Return the largest |label - (-1)^t|, t = 0, …, `size`, of the heads that `rational` makes: 0 by theorem 1.5."""
     sharpness, doubled, c = rational(heads, size, balance)
     wrong = [Fraction(-((-1) ** t)) for t in range(size + 1)]
     for r, b, x in zip(sharpness, doubled, c, strict=True):
@@ -107,22 +108,24 @@ def residual(heads: int, size: int, balance: bool = False) -> Fraction:
 
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
-    """Return whether the rational heads compute the parity of `size` bits exactly, and how that was checked."""
+    """Return whether heads with rational numbers compute the parity of `size` bits exactly, and how that was checked.
+    They are those of `rational`; with `balance` one of them makes the coefficients sum to 0."""
     rest = residual(heads, size, balance)
     return rest == 0, f"theorem 1.5 at {size + 1} levels, residual {rest} over Q"
 
 
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
-    """Return heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: the parity of the bits of weight 1.
-
-    They are those of `rational`, rounded once; with `balance` one makes the gate 0. Raises `InputError` as it does.
-    """
+    """Return heads whose label is (-1)^t, t the number of ones among the input bits that have weight 1.
+    The `weights` are 0s and 1s. The heads are those of `rational`, rounded once; with `balance` one of them makes the
+    label 0 where tokens agree in coordinate 0. Raises `InputError` where `rational` does."""
     r, doubled, c = rational(heads, sum(weights), balance)
     return parity("sharp", weights, np.array(doubled) / 2, c, [2 * log(x) for x in r], sum(c))
 
 
 def parity(kind: ParityKind, weights: Sequence[int], thresholds: Any, c: Any, betas: Any, C: Any) -> Gadget:
-    """Return the gadget, of offset 0 and gate C, whose heads compute (-1)^t at level t of `weights`, 0s and 1s."""
+    """Return the gadget whose heads compute (-1)^t, t the number of ones among the input bits that have weight 1.
+    The `weights` are 0s and 1s; the heads have these thresholds, coefficients c and sharpnesses. C is the label where
+    tokens agree in coordinate 0."""
     levels = range(sum(weights) + 1)
     cuts, values = [t - 0.5 for t in levels[1:]], [(-1) ** t for t in levels]
     return gadget(kind, weights, (thresholds, c, betas, cuts, values), 0, C)

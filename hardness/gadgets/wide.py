@@ -29,7 +29,8 @@ NEAR = 60  # the exact numbers agree with those at hand to this many digits
 
 
 def ratio(s: int) -> Fraction:
-    """Return e^(β/2) of the wide head for s bits, near the root r of (s - 2) r^s = s r^(s-2) + 2: least Σ|c|."""
+    """Return e^(β/2) of the one head of small sharpness β, the wide one, among the heads for a parity of s bits.
+    It is a rational near the root r of (s - 2) r^s = s r^(s-2) + 2, where the heads' coefficients are least in sum."""
     if s < 3:
         return Fraction(4096)
     low, high = 1.0, 3.0
@@ -41,7 +42,7 @@ def ratio(s: int) -> Fraction:
 
 
 def steps(m: int) -> list[Any]:
-    """Return Newton's start: the unknowns of `equations` for m heads if the steep heads were step functions."""
+    """Return a first guess at the unknowns of `equations` for m heads, as if steep heads were step functions."""
     from mpmath import mpf
 
     r = _wide(m, mpf)
@@ -58,12 +59,11 @@ def steps(m: int) -> list[Any]:
 
 
 def equations(m: int, unknowns: Sequence[Any], context: Any) -> tuple[list[Any], list[list[Any]]]:
-    """Return how far m heads are from the parity at levels k = 1, …, m above the middle, and the derivatives by log|v|.
-
-    The `unknowns` v, in numbers of an mpmath `context`, are c of the wide head, c of a steep one in the middle (even
-    m), and c and a of each pair of steep heads. A head with r = e^(β/2) and threshold b is (y - a)/(y + a) at a level
-    x, with y = r^(2 x) and a = r^(2 b).
-    """
+    """Return how far m heads are from the parity at the m levels above the middle, and the derivatives of this.
+    Derivatives are by the logarithms of the `unknowns`, numbers of an mpmath `context` that describe the heads. They
+    are the coefficient of the one wide head; that of a steep head in the middle, for even m; and for each pair of steep
+    heads at ±o from the middle their coefficient c and a = r^(2 o). With r = e^(β/2), a head is (y - a)/(y + a) at y =
+    r^(2 x), x from the middle."""
     values, rows = [], []
     r = _wide(m, context.mpf)
     for k in range(1, m + 1):
@@ -86,14 +86,15 @@ def _wide(m: int, number: Any) -> Any:
 
 
 def _pairs(m: int, unknowns: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Return, from `unknowns`, coefficient c and a = r^(2 o) of every pair of steep heads, o being their offset."""
+    """Return (c, a) for every pair of steep heads, out of the `unknowns` of `equations` for m heads.
+    c is the coefficient of both heads, a = r^(2 o), and ±o their places relative to the middle."""
     first = 2 - m % 2
     return [*zip(unknowns[first::2], unknowns[first + 1 :: 2], strict=True)]
 
 
 @lru_cache(maxsize=64)
 def solution(m: int) -> tuple[Any, ...]:
-    """Return the unknowns that solve `equations` for m heads, to about 100 digits, by Newton's method."""
+    """Return the numbers of m heads that compute a parity, the unknowns of `equations`, to about 100 digits."""
     from mpmath import lu_solve, matrix, mp, workdps
 
     with workdps(DIGITS):
@@ -109,10 +110,8 @@ def solution(m: int) -> tuple[Any, ...]:
 
 def certified(m: int) -> bool:
     """Say whether it is proved that one exact solution agrees with `solution(m)` to 60 digits (Krawczyk's test).
-
     Let v be that solution, F(δ) the equations at v e^δ, J their derivatives on the box |δ| <= ρ = 10^-60, Y about the
-    inverse of J at 0. If |Y F(0)| + |1 - Y J| ρ < ρ in every coordinate, δ - Y F(δ) has one fixed point in the box.
-    """
+    inverse of J at 0. If |Y F(0)| + |1 - Y J| ρ < ρ in every coordinate, δ - Y F(δ) has one fixed point in the box."""
     from mpmath import inverse, iv, matrix, mp, workdps
 
     unknowns = solution(m)
@@ -138,16 +137,16 @@ def certified(m: int) -> bool:
 
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
-    """Return whether these heads provably round exact heads for `size` bits, and one line on how that was checked."""
+    """Return whether exact heads for a parity of `size` bits are proved to be near the ones at hand, and how.
+    With `balance` one of the `heads` only makes the coefficients sum to 0."""
     detail = f"exact heads agree with these to {NEAR} digits (Krawczyk's test)"
     return certified(heads - balance), f"theorem 1.5 at {size + 1} levels: {detail}"
 
 
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Gadget:
-    """Return heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: those of `solution`, rounded once.
-
-    With `balance` one of them makes the gate C = 0. Raises `InputError` for more than 32 heads.
-    """
+    """Return heads whose label is (-1)^t, t the number of ones among the input bits that have weight 1.
+    The `weights` are 0s and 1s. The heads are those of `solution`, rounded once; with `balance` one of them makes the
+    label 0 where tokens agree in coordinate 0. Raises `InputError` for more than 32 heads."""
     from mpmath import log as ln
     from mpmath import mpf, workdps
 

@@ -49,9 +49,7 @@ class Averages:
 
     def __call__(self, total: Callable[[Array, Array], Array], bound: float) -> Array:
         """Return the mean over examples of a function of any shape, whose sum over X and Y (n, k, d) is `total(X, Y)`.
-
-        Raises `InputError` where a sum shows that an entry of the function exceeds `bound` in size.
-        """
+        Raises `InputError` where a sum shows that an entry of the function exceeds `bound` in size."""
         fresh = self.oracle == "sampled"
         count, start = (samples_for(self.tolerance), self._drawn) if fresh else (self.population, 0)
         self._drawn += count if fresh else 0
@@ -80,9 +78,10 @@ class Estimate:
     theta: Array | None = None
 
     def error(self, layer: MultiHeadAttention, tokens: int) -> tuple[str, float]:
-        """Return what is estimated, "sum", "hull", "theta" or "nothing", and its relative error by the true `layer`.
-        Errors are in the Frobenius norm, for the worst head; inf for "nothing". Heads are matched in any order, and up
-        to sign for inputs of two `tokens`."""
+        """Return which part of the layer was estimated, and the estimate's relative error against the true `layer`.
+        The part is "sum" (of the matrices W), "hull" (the affine hull of the attention matrices Θᵢ), "theta" (every Θᵢ)
+        or "nothing" (error inf). Errors are in the Frobenius norm; of several heads the worst counts. Estimates of Θᵢ
+        are matched to heads in any order, and up to sign for inputs of two `tokens`."""
         if self.sum_w is not None:
             true = layer.w.sum(axis=0)
             return "sum", float(np.linalg.norm(self.sum_w - true) / np.linalg.norm(true))
@@ -107,9 +106,9 @@ class Estimate:
 def by_phases(
     learner: Any, instance: Instance, oracle: Literal["noisy", "sampled"], tolerance: float, seed: int
 ) -> dict[str, Any]:
-    """Return how well each phase of a learner class does with averages alone, as `hardness sq learn --json` prints it.
-    Of a phase that is repeated the last estimate counts. Raises `InputError` for a learner class without such phases.
-    """
+    """Let a class `learner` learn a layer from averages over examples alone, and return how well each phase did.
+    This is what `hardness sq learn --json` prints. Of a phase (a stage of the learner) that is repeated, the last
+    estimate counts. Raises `InputError` for a class whose phases cannot learn from averages."""
     if not hasattr(learner, "by_averages"):
         raise InputError(f"learner {learner.__name__} does not learn by averages; provable does")
     layer, ask = instance.layer(), Averages(instance, oracle, tolerance, seed)

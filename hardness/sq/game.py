@@ -127,11 +127,10 @@ def seated(
     seed: int | SeedSequence,
     budget: int | None = None,
 ) -> tuple[Oracle, Callable[[], Steps]]:
-    """Return an oracle that may hide any of the concepts, and a function that starts the strategy.
-
-    The strategy knows that a mean lies within `reach` of its answer. `budget` limits the queries (None: no limit).
-    Both draw from seeds of their own, spawned from `seed`. Raises `InputError` for more than 2^22 concepts.
-    """
+    """Set up a game: return an oracle that may hide any of the concepts, and a function that starts the strategy.
+    The function returns the strategy's generator of queries. The strategy knows that a mean lies within `reach` of its
+    answer. `budget` limits the queries (None: no limit). Both draw from seeds of their own, spawned from `seed`. Raises
+    `InputError` for more than 2^22 concepts."""
     if concepts.size > EXPLICIT:
         raise InputError(f"played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim")
     for_oracle, for_learner = map(np.random.default_rng, seed_sequence(seed).spawn(2))
@@ -146,11 +145,10 @@ def rounds(
     tolerance: float,
     asked: Callable[[Any], Query] = lambda query: query,
 ) -> Iterator[tuple[Query, float, NDArray[Any]]]:
-    """Yield every query of a game, its answer, and the concepts that all answers so far allow.
-
-    `start` starts the strategy; `asked` changes a query before it is asked. The game ends when a concept is identified,
-    none is left, the strategy stops, or the queries run out. Raises `InputError` where the strategy fails.
-    """
+    """Play a game: yield every query, its answer, and the concepts that all answers so far allow.
+    `start` starts the strategy. `asked` turns each of its queries into the one that is put to the oracle, by default
+    the same. The game ends when a concept is identified, none is left, the strategy stops, or the queries run out.
+    Raises `InputError` where the strategy fails."""
     live: Any = oracle.live
     try:
         steps = start()

@@ -66,10 +66,8 @@ class Oracle(ABC):
 
     def answer(self, query: Query, tolerance: float) -> float:
         """Return the answer to a query at STAT(tolerance); an adversary then drops the concepts that it rules out.
-
         Raises `InputError`, with the query's index, if it does not fit this class, leaves [-1, 1] or exceeds the
-        budget.
-        """
+        budget."""
         check_tolerance(tolerance)
         number, possible = self.ledger.queries, self.possible
         if not isinstance(query, Query):
@@ -181,7 +179,7 @@ class Membership:
         self.shape, self.ledger, self._teacher = (tokens, dim), Ledger(budget), teacher
 
     def label(self, X: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return F(X), (k, d), of one input X (k, d); raise `InputError` if X is not of that shape and ±1."""
+        """Return the hidden layer's output (k, d) on one input X (k, d) of ±1; raise `InputError` for another X."""
         x = np.asarray(X)
         if x.shape != self.shape or not (np.abs(x) == 1).all():
             raise InputError(f"an input is {self.shape} tokens of +1 and -1, got shape {x.shape}")

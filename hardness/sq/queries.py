@@ -33,15 +33,16 @@ class Query(ABC):
 
     @abstractmethod
     def means(self, elements: NDArray[Any]) -> Values:
-        """Return phi's mean under each concept, (count,) masks or (count, n) secrets, less a part that all share."""
+        """Return the query's mean under each concept, masks (count,) or secrets (count, n), up to a shared constant."""
 
     @abstractmethod
     def law(self, secret: Any) -> tuple[Values, Values]:
-        """Return phi's values where tokens differ in coordinate 0, and their probabilities under a `secret` concept."""
+        """Return the query's values and their probabilities under the concept `secret`.
+        Only inputs whose tokens differ in coordinate 0 count; on the others the query is 0."""
 
 
 def bit_products(words: Masks, mask: np.uint64) -> NDArray[np.int8]:
-    """Return chi_mask(w) = (-1)^|w & mask| for every word w: +-1 int8."""
+    """Return (-1)^|w & mask|, the parity of the bits of w in `mask`, for every word w: +-1 int8."""
     odd: NDArray[np.int8] = (np.bitwise_count(words & mask) & 1).astype(np.int8)
     return 1 - 2 * odd
 
@@ -62,7 +63,7 @@ class SignBatch(Query):
         return 1.0
 
     def means(self, elements: Masks) -> Values:
-        """Return the batch's exact mean under each parity, given as masks (count,) of its set."""
+        """Return the exact mean of this majority of signed parities under each parity, given as masks (count,)."""
         if len(self.sets) == 1:
             return np.where(elements == self.sets[0], self.signs[0] / 2, 0.0)
         basis, inside, coordinates = span_coordinates(self.sets, elements)
@@ -83,11 +84,10 @@ class SignBatch(Query):
         return out
 
     def _majority(self, combination: NDArray[np.int64]) -> Values:
-        """Return half the Fourier coefficients of the signed majority of K bits at subsets of them (bit i: set i).
-
-        At a subset of j bits: 0 for even j; for odd j the sign alternates, and the size is the top one times C((K-1)/2,
-        (j-1)/2)/C(K-1, j-1) (O'Donnell, Analysis of Boolean Functions, 5.3).
-        """
+        """Return half the Fourier coefficients of a majority of K independent signs, some negated, at subsets of them.
+        Bit i of an entry of `combination` says that sign i is in the subset. At j signs: 0 for even j; for odd j the
+        size is C((K-1)/2, (j-1)/2)/C(K-1, j-1) times that at one sign, with alternating sign (O'Donnell, Analysis of
+        Boolean Functions, 5.3)."""
         size = len(self.sets)
         half = (size - 1) // 2
         top = comb(size - 1, half) / 2.0**size
@@ -105,7 +105,7 @@ class SignBatch(Query):
 
 
 def character(mask: int) -> SignBatch:
-    """Return the query y chi_mask(v) of a single character: its mean is 1/2 under its own set, 0 under all others."""
+    """Return the query label times parity of the set `mask`: its mean is 1/2 under that parity, 0 under all others."""
     return SignBatch(np.array([mask], np.uint64), np.array([1]))
 
 
@@ -208,7 +208,8 @@ class LevelTable(Query):
 
     @cached_property
     def centred(self) -> Values:
-        """Return the table `values` (U, p), each row less its mean over the level of a uniform residue mod q."""
+        """Return the query's table `values`, each row less its mean over the rounded levels of a uniform residue mod q.
+        Rows are the U public vectors, columns the p levels."""
         return self.values - (self.values @ modular.shares(self.concepts.q, self.concepts.p))[:, None]
 
     def means(self, elements: NDArray[Any]) -> Values:

@@ -21,10 +21,8 @@ def sign_batch(
     concepts: Any, tolerance: float, max_queries: int | None, seed: SeedSequence
 ) -> tuple[int, int]:
     """Play sign batches (theory 2.5e) against the oracle `window`; return how many sets are left and the queries asked.
-
     A sign batch is a signed majority of parities. Its means are found by a transform while its sets agree outside a few
-    coordinates (`window_batches`), and by a formula at the end, where they are independent (`independent_batches`).
-    """
+    coordinates (`window_batches`), and by a formula at the end, where they are independent (`independent_batches`)."""
     require_memory(48 * concepts.size, concepts.label)
     pool, state = concepts.masks(), seed.generate_state(1, np.uint64).astype(np.uint64)
     shuffle(pool, state)
@@ -60,7 +58,7 @@ def sign_batch(
 
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
-    """Return over how many of n coordinates the first transforms run: `queries` of them take about a second."""
+    """Return over how many of n coordinates the first Walsh transforms run: `queries` of them take about a second."""
     bits = 16
     while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
         bits += 1
@@ -96,11 +94,10 @@ def _groups(
 
 @compiled
 def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
-    """Play sign batches that are linearly independent over GF(2); return how many sets are left, and the queries asked.
-
-    `pool` uint64 holds the sets still possible, shuffled, all of size s; it is used up as a queue. `mode[K]`, a code of
-    `batch_modes`, says what a batch of odd K loses, if the xor of all K is no set of size s: others are not asked.
-    """
+    """Play majorities of linearly independent sets' parities; return how many sets are left, and the queries asked.
+    `pool` uint64 holds the sets still possible, shuffled, all of size `s`; it is overwritten. `mode[K]`, a code of
+    `batch_modes`, says what a majority of odd K rules out if the xor of its sets is no set of size s; others are not
+    asked."""
     capacity = pool.size
     head, waiting = 0, capacity
     # `batch` holds the sets of the next query; `reduced` and `pivot` their xor basis: of at most 64 sets of 64 bits.
@@ -170,8 +167,8 @@ def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
 
 @compiled
 def batch_means(parts: Any, count: Any, table: Any, values: Any) -> Any:
-    """Fill `values` with 2^(bits+1) times the means at the sets `parts` of a sign batch of the first `count`.
-    Half of the batch has sign -1; `table` (2^bits,) is overwritten."""
+    """Fill `values` with 2^(bits+1) times the means of a majority of the first `count` sets under all sets `parts`.
+    Sets are integers below 2^bits. Half of the majority's sets are negated; `table` (2^bits,) is overwritten."""
     # One transform gives the sum of characters, whose sign is the query (an odd sum is never 0), one its coefficients.
     table[:] = 0
     for i in range(count):
@@ -198,11 +195,11 @@ def window_batches(
 ) -> Any:
     """Play sign batches in groups of sets that agree outside `bits` coordinates; return (queries, the next `cap`).
 
-    `parts` int64: the sets' bits at these coordinates, shuffled, group g at starts[g]:starts[g+1]. A transform gives
-    the means of a group's batch, integers over 2^(bits+1); other sets have mean 0. The means that an answer allows span
-    `length` such units. Of the size that `mode` (`batch_modes`) calls best, at most `cap`, two more and two fewer, the
-    batch that loses most is asked. A group smaller than both `smallest` and the batch is left. Sets ruled out become 0
-    in `alive`.
+    A sign batch is the majority of some sets of a group, half negated. `parts` int64 holds the sets' bits at these
+    coordinates, shuffled, group g at starts[g]:starts[g+1]. Means are integers over 2^(bits+1), 0 outside the group; an
+    answer allows a range of `length` such integers. Sizes of batches are tried near the one that `mode` (codes of
+    `batch_modes`) calls best, up to about `cap`, and the batch that rules out most is asked. Groups smaller than both
+    `smallest` and the batch are left. Sets ruled out become 0 in `alive`.
     """
     live = parts.size
     table = np.empty(1 << bits, np.int32)

@@ -49,8 +49,9 @@ EVENING = 4  # rounds
 def until_idle(
     live: Any, ask: Callable[[Any, int], Iterable[Any]], patience: int = IDLE_QUERIES
 ) -> Generator[Any, Any]:
-    """Yield the queries of `ask(live, idle)`, round by round, until `patience` rounds in a row have ruled out nothing.
-    `live` are the concepts still possible, `idle` is the number of such rounds so far."""
+    """Yield the queries of rounds `ask(live, idle)` until `patience` rounds in a row have ruled out nothing.
+    A round is an iterable of queries. `live` are the concepts still possible, sent in after each query; `idle` counts
+    the rounds in a row so far that ruled out nothing."""
     idle = 0
     while idle < patience:
         before = len(live)
@@ -60,8 +61,9 @@ def until_idle(
 
 
 def best_of(candidates: Callable[[Any, int], Iterable[Query]], live: Any, tolerance: float) -> Steps:
-    """Ask, each time, the query of `candidates(live, idle)` that leaves fewest concepts against the oracle `window`.
-    `live` are the concepts still possible, `idle` is the number of rounds in a row that have ruled out nothing."""
+    """Yield, each time, the query of `candidates(live, idle)` that leaves fewest concepts against the oracle `window`.
+    `live` are the concepts still possible, sent in after each query; `idle` counts queries in a row that ruled out
+    none."""
 
     def best(live: Any, idle: int) -> list[Query]:
         def kept(query: Query) -> int:
@@ -94,7 +96,8 @@ def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
 
 
 def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask signed majorities of random possible concepts' labels, half with sign -1: of several sizes the best one."""
+    """Yield queries that are majorities of random possible concepts' labels, half negated; of several sizes the best.
+    `live` are the concepts possible at first; those still possible are sent in after each query."""
     largest = batch_size(tolerance)
 
     def candidates(live: Elements, idle: int) -> list[Query]:
@@ -105,13 +108,13 @@ def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> 
 
 
 def characters(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask the labels of one concept after another, from a random start; on parities these are single characters."""
+    """Yield one query for each concept of `live`, its labels, from a random start on (of parities: characters)."""
     for element in np.roll(live, -int(rng.integers(len(live))), axis=0):
         yield vote(concepts, element[None], half_negative(1))
 
 
 def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Ask the labels of one concept after another, in random order."""
+    """Yield one query for each concept of `live`, its labels, in random order."""
     for element in rng.permutation(live):
         yield vote(concepts, element[None], half_negative(1))
 
@@ -120,14 +123,16 @@ def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Rand
 
 
 def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask every monomial of degree 1 to max(1, s - 1); below the sets' size s all means are 0, which tells nothing."""
+    """Yield a query for every monomial of degree 1 to max(1, s - 1), s being the size of the class's sets.
+    It is a baseline: below degree s the mean is 0 under every set of `live`, so that answers tell nothing."""
     for degree in range(1, max(1, concepts.s - 1) + 1):
         for chosen in combinations(range(concepts.n), degree):
             yield character(sum(1 << j for j in chosen))
 
 
 def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask signed majorities of `batch_size` possible sets, half with sign -1 (theory 2.5e); of fewer at the end."""
+    """Yield majorities of `batch_size` random possible parities, half of them negated, as queries (theory 2.5e).
+    `live` are the sets possible at first; those still possible are sent in after each query."""
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
     return until_idle(
         live,
@@ -136,18 +141,17 @@ def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
 
 
 def batch(live: Masks, size: int, rng: Random) -> SignBatch:
-    """Return a sign batch of `size` random sets of `live` (made odd, at most all of them), half with sign -1."""
+    """Return the majority of `size` random parities of `live`, half of them negated (made odd, at most all of them)."""
     size = max(1, min(size, len(live)))
     size -= 1 - size % 2
     return SignBatch(rng.choice(live, size, replace=False), half_negative(size))
 
 
 def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask bent functions: each gives a block of 4^r sets the means ±2^-(r+1), for the largest r with 2^-(r+1) > 2 tau.
-
-    The sets of a block hold one coordinate of each of the same 2r pairs {2i, 2i+1} and agree elsewhere. No answer
-    allows both a set of the block and one outside (theory 2.5e).
-    """
+    """Yield bent functions as queries: each has mean ±2^-(r+1) under the sets of a block of 4^r, 0 under all others.
+    r is the largest with 2^-(r+1) > 2 tau: no answer allows both a set of the block and one outside (theory 2.5e). The
+    sets of a block hold one coordinate of each of the same 2r pairs {2i, 2i+1} and agree elsewhere. `live` are the sets
+    possible at first; those still possible are sent in after each query."""
     rank = 0
     while 2.0 ** -(rank + 2) > 2 * tolerance:
         rank += 1
@@ -170,8 +174,8 @@ def _split(sets: Masks, n: int) -> Masks:
 
 
 def _block(mask: int, rank: int, n: int) -> SpanFunction:
-    """Return the bent query on the block of a set, in which the first 2 `rank` of the pairs {2i, 2i+1} that hold
-    exactly one coordinate of the set hold either one."""
+    """Return the bent query whose mean is not 0 under a block of sets: `mask` with coordinates swapped in pairs.
+    These are the first 2 `rank` of the pairs {2i, 2i+1} of which the set holds exactly one coordinate."""
     split = int(_split(np.array([mask], np.uint64), n)[0])
     pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
     for j in pairs:
@@ -184,10 +188,11 @@ def _block(mask: int, rank: int, n: int) -> SpanFunction:
 
 
 def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask, each time, what leaves fewest sets: a sign batch, or a function that gives every set a mean of its own.
+    """Yield, each time, what leaves fewest sets: a sign batch, or a query that gives every set a mean of its own.
 
-    By Parseval k means fill a range of about 1/sqrt(k), so an answer keeps a share of about tau sqrt(k). Where too many
-    sets are left for that, a random part is spread. Raises `InputError` for more than 24 bits.
+    A sign batch is a majority of parities, half of them negated. By Parseval k means fill a range of about 1/sqrt(k),
+    so an answer keeps a share of about tau sqrt(k) of the sets. Where `live`, the sets still possible, are too many for
+    that, a random part is spread. Raises `InputError` for more than 24 bits.
 
     >>> from hardness.sq.game import play
     >>> [play(ParityConcepts(10, 3), "spread", "window", tau).queries for tau in (0.1, 0.02, 0.0002)]
@@ -255,8 +260,10 @@ def cut(values: Values, at: float) -> Values:
 
 
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Ask the coordinates of gradients of small random networks, MLP neuron and attention head, times the label.
-    For max(0, <a, v> + b) they are v_j 1{<a, v> + b > 0}; for sigma(<w, u> - b) they are u_j sigma', scaled to 1."""
+    """Yield as queries the coordinates of gradients of small random networks, times the label.
+    For a neuron max(0, <a, v> + b) on signs v they are v_j 1{<a, v> + b > 0}; for an attention head sigma(<w, u> - b),
+    u = (1 - v)/2, they are u_j sigma'. `live` are the sets possible at first; those left are sent in after each query.
+    """
     check_table(concepts, GRADIENT_BITS)
     n = concepts.n
     v = np.where(np.arange(1 << n) >> np.arange(n)[:, None] & 1, -1.0, 1.0)  # (n, 2^n)

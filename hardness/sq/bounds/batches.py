@@ -33,7 +33,9 @@ def independent_lost(tolerance: float | Fraction) -> int:
 
 
 def batch_size(tolerance: float) -> int:
-    """Return the largest odd K whose majority of K parities has means C(K-1, (K-1)/2) 2^-K > tau (2.5e); at least 1.
+    """Return the largest odd K such that the majority of K parities has a mean above the tolerance under each of them.
+
+    This mean is C(K-1, (K-1)/2) 2^-K (theory 2.5e). The result is at least 1.
 
     >>> [batch_size(t) for t in (0.25, 0.2, 0.1, 0.05, 0.03)]
     [1, 3, 15, 63, 177]
@@ -42,15 +44,16 @@ def batch_size(tolerance: float) -> int:
 
 
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
-    """Return by K <= rank what the oracle `window` keeps after a sign batch of K independent sets: codes (rank+1,).
+    """Return a code for every size K <= `rank` of a sign batch: how many parities `window` lets it rule out, (rank+1,).
 
-    The characters of independent sets are fair bits, so the batch is a majority (theory 2.5e): its mean on member i is
-    eps_i a, a = C(K-1,(K-1)/2) 2^-K, on the xor of j members 0 (j even) or at most a/(K-2) in size (odd j in 3..K-2),
-    and 0 on every other set. The xor of all K is kept out of the class. So the codes are
+    A sign batch is the majority of K independent parities, (K-1)/2 of them negated (theory 2.5e). The oracle `window`
+    gives the answer that most parities allow. The batch's mean is ±a, a = C(K-1, (K-1)/2) 2^-K, under its own parities.
+    It is at most b = a/(K-2) in size under the xor of 3, 5, ..., K-2 of them, and 0 under all others; the xor of all K
+    must not be in the class. With tau, the tolerance, the codes are
 
-        1. a > tau and a + a/(K-2) <= 2 tau: the best answer loses exactly the members of the rarer sign, (K-1)/2.
-        2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: the largest of the + members, the - members and the rest survives.
-        0. Otherwise the small means would have to be known; such K are not used.
+        1. a > tau and a + b <= 2 tau: the (K-1)/2 parities of the rarer sign are ruled out.
+        2. a - b > 2 tau and b <= tau: of three groups, parities with +, with - and all others, the largest stays.
+        0. Neither: such a K is not used.
     """
     modes = np.zeros(rank + 1, np.int64)
     tau, a = Fraction(tolerance), Fraction(1, 2)
@@ -66,8 +69,8 @@ def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
 
 @compiled
 def best_batch(mode: Any, cap: Any, live: Any) -> Any:
-    """Return (K, loss): the odd K <= cap whose sign batch surely rules out most of `live` sets, and how many.
-    The codes `mode`, by K, are those of `batch_modes`."""
+    """Return (K, loss): the odd K <= `cap` whose sign batch surely rules out most of `live` parities, and how many.
+    A sign batch is the majority of K parities, half of them negated; `mode[K]` is its code by `batch_modes`."""
     size, loss = 0, 0
     for k in range(1, min(cap, live) + 1, 2):
         if mode[k] == 0:

@@ -42,12 +42,11 @@ def identifying(tolerance: float | Fraction) -> Fraction:
 
 
 def strict_floor(concepts: int, tolerance: float | Fraction) -> int:
-    """Return lemma L's lower bound on queries: ceil((N - 1)/(ceil(1/(8 tau^2)) - 1)) for N concepts, tau < 1/4 (2.7).
+    """Return lemma L's lower bound on the queries that surely identify one of N = `concepts` parities (theory 2.7).
 
-    Lemma L: if the answer that most concepts allow keeps w = k - e of k, the sorted means satisfy a_(j+w) - a_(j) > 2
-    tau. Split the indices mod w into w chains; a chain of r means with gaps above 2 tau has a sum of squares about its
-    mean of at least tau^2 r (r^2 - 1)/3 >= 2 tau^2 (r - 1), strictly for r > 1. The sum over chains is at most sum
-    a_S^2 <= 1/4 by Parseval, so e < 1/(8 tau^2), strictly, and e is an integer.
+    It is ceil((N - 1)/(ceil(1/(8 tau^2)) - 1)), tau < 1/4 being the tolerance. Proof: let every answer to a query rule
+    out e of k parities or more. Sort the query's means under the k: means k - e places apart then differ by more than 2
+    tau. By Parseval the squares of all means sum to at most 1/4. Both together give e < 1/(8 tau^2).
 
     >>> strict_floor(8008, 0.1), strict_floor(4845, 0.2)
     (668, 1615)
@@ -57,17 +56,14 @@ def strict_floor(concepts: int, tolerance: float | Fraction) -> int:
 
 
 def least_distance(c: int) -> int:
-    """Return eta(c): E(|Z| - c)^2 is at least this for a balanced signed sum Z of distinct characters (theorem B).
-
-    Binary digits of Z/2 are polynomials over F_2 of degree 1, 2, 4, and one of degree r that is not 0 holds on at least
-    2^-r of the cube: so Z is not c mod 4, 8 or 16 often enough.
-    """
+    """Return a lower bound eta(c) on E(|Z| - c)^2, for any sum Z of some parities less as many others (theorem B).
+    Z is even. Binary digits of Z/2 are polynomials over F_2 of degree 1, 2, 4, and one of degree r that is not 0 holds
+    on at least 2^-r of the inputs: so Z is not c mod 4, 8 or 16 often enough."""
     return 1 if c % 2 else {1: 2, 2: 4, 4: 4}.get((c & -c) // 2, 0)
 
 
 def max_separation(e: int) -> Fraction:
-    """Return an upper bound on T(e): from this tolerance on no query surely rules out e of 2e or more parities.
-
+    """Return an upper bound on T(e), the tolerance from which on no query surely rules out e of 2e or more parities.
     By theorem B, T(e) <= (2e + c^2 - eta(c))/(8ce) for every c (eta: `least_distance`); from e = 5 on, T(e) <= 13/96.
     """
     near = isqrt(2 * e)
@@ -78,8 +74,8 @@ def max_separation(e: int) -> Fraction:
 
 
 def most_lost(tolerance: float | Fraction) -> int:
-    """Return e*: no query surely rules out more than e* of 2e* + 2 parities or more (theorem B, `max_separation`).
-    Raises `InputError` outside (0, 1/4)."""
+    """Return e* such that no query surely rules out more than e* of 2e* + 2 or more parities (`max_separation`).
+    Raises `InputError` for a tolerance outside (0, 1/4)."""
     tau = identifying(tolerance)
     return last(lambda e: max_separation(e) > tau)
 
@@ -93,11 +89,9 @@ def last(holds: Callable[[int], bool]) -> int:
 
 
 def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
-    """Return the limit 1/e* of V/N as n grows; N = C(n, s) at fixed s = `size`; None where that is not proved.
-
-    V is the fewest queries that surely identify a parity, e* is `most_lost`. The floor of V is theorem B's, the
-    strategy theorem D's (theory 2.7).
-    """
+    """Return the limit of V/C(n, s) as n grows, V the fewest queries that surely identify a parity of s = `size` bits.
+    It is 1/e* (e*: `most_lost`), or None where that is not proved. C(n, s) is the number of parities. Theorem B is the
+    lower bound, theorem D the strategy (theory 2.7)."""
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:
         return None
@@ -106,11 +100,11 @@ def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
 
 
 def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
-    """Return theorem B's lower bound f on the queries that surely identify one of this many parities (theory 2.7).
+    """Return theorem B's lower bound on the queries that surely identify one of this many parities (theory 2.7).
 
-    It holds for every class of parities, also against `window`. f(1) = 0 and f(k) = 1 + f(w), w the least number that a
-    query may leave of k: at least k - e* (of 2e* + 2 or more, e*: `most_lost`), and such that w chains of the k means
-    fit into sum a_S^2 <= 1/4 (`chains_fit`). Raises `InputError` from tolerance 1/4 on.
+    It holds for every class of parities, also against the oracle `window`. It adds up queries, each of which leaves as
+    few parities as is not excluded: of k >= 2e* + 2 at least k - e* (e*: `most_lost`), and of any number no fewer than
+    `chains_fit` allows. Raises `InputError` from tolerance 1/4 on.
 
     >>> [exact_floor(4845, tau) for tau in (0.2, 0.16)], [exact_floor(8008, tau) for tau in (0.12, 0.1, 0.05)]
     ([4844, 1615], [1336, 891, 169])
@@ -130,7 +124,8 @@ def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
 
 
 def chains_fit(live: int, kept: int, tau: Fraction) -> bool:
-    """Return whether `live` means, each over 2 tau above the `kept`-th before it, can have a sum of squares of 1/4."""
+    """Return whether Parseval allows a query whose answers, within `tau`, all leave `kept` or fewer of `live` parities.
+    Its means, sorted, lie over 2 tau above the mean `kept` places before, and their squares must sum to 1/4 at most."""
     length, longer = divmod(live, kept)
     total = longer * (length + 1) * ((length + 1) ** 2 - 1) + (kept - longer) * length * (length**2 - 1)
     return total < 3 / (4 * tau**2)

@@ -17,9 +17,7 @@ CHUNK = 2**22  # labels that are multiplied at once; products of this many are e
 @cache
 def eigenvalue(concepts: ListedConcepts) -> tuple[float, float]:
     """Return an interval that holds lambda, the largest eigenvalue of a class's centred Gram matrix (theory 2.8).
-
-    The decomposition errs by less than half the interval. Raises `InputError` beyond 2,048 concepts.
-    """
+    The decomposition errs by less than half the interval. Raises `InputError` beyond 2,048 concepts."""
     size = concepts.size
     if size > LISTED:
         raise InputError(f"the Gram matrix of {size} concepts is not decomposed; list at most {LISTED}")
@@ -41,11 +39,10 @@ def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
 
 
 def gram_bounds(concepts: ListedConcepts, tolerance: float) -> dict[str, Any]:
-    """Return an interval for the Gram matrix's `eigenvalue` lambda, and lower bounds on queries where proved.
-
-    Against the oracle `window`: 8 tau^2 (N - 1)/lambda, for certain identification; `strict`: in integers (theory 2.8).
-    `identifiable` is False where lambda proves that no query rules out any concept.
-    """
+    """Return lower bounds on the queries that surely identify one of N listed concepts, by name (theory 2.8).
+    `eigenvalue` is an interval for the Gram matrix's largest eigenvalue lambda. `window`, against the oracle of that
+    name, is 8 tau^2 (N - 1)/lambda, tau being the tolerance; `strict` is its sharper form in whole numbers. Where
+    lambda proves that no query rules out any concept, `identifiable` is False in place of `strict`."""
     check_tolerance(tolerance)
     size, (low, top) = concepts.size, eigenvalue(concepts)
     proved: dict[str, Any] = {"eigenvalue": [low, top]}

@@ -13,11 +13,13 @@ MOST_BITS = 10**6  # of a message
 
 
 def examples_needed(concepts: int, rho: float, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down: theorem M of theory 2.10, proved there.
+    """Return how many examples a learner needs to name one of N parities if it keeps little of each (theorem M).
 
-    A learner keeps of each informative example a message, from a channel chosen from earlier ones; to name one of N
-    equally likely sets with probability P = `success` it needs this many. `rho` bounds the information of a message;
-    eta = `flip` is the probability of a flipped label. 0 for P < 1/N. Raises `InputError` for what is no probability.
+    Only informative examples count, whose tokens differ in coordinate 0. Of each the learner keeps one message, whose
+    form may depend on earlier ones; `rho` bounds what it tells (2^(b-1) for b bits). For N = `concepts` equally likely
+    sets, P = `success` the probability to name the right one and eta = `flip` that of a flipped label, the number is
+    N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down; 0 for P < 1/N. Raises `InputError` for what is no
+    probability.
     """
     number("success", success, "(0, 1]")
     number("flip", flip, "[0, 1/2)")
@@ -27,7 +29,9 @@ def examples_needed(concepts: int, rho: float, success: float = 0.9, flip: float
 
 
 def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return how many informative examples a learner that keeps `bits` bits of each needs to name one of N sets (2.10).
+    """Return how many examples a learner that keeps only `bits` bits of each needs to name one of N parities (2.10).
+
+    The examples are informative, `success` and `flip` are probabilities, as in `examples_needed`.
 
     >>> message_examples(184_756), message_examples(184_756, flip=0.1), message_examples(184_756, bits=4)
     (86379, 134967, 10797)
@@ -37,16 +41,15 @@ def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: f
 
 
 def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: float = 0.0) -> int:
-    """Return how many informative examples, batch size times steps, clipped gradients with noise need (theory 2.10).
-
-    Gradients of single examples are clipped to norm G and averaged over a batch of B, with Gaussian noise of standard
-    deviation kappa G/sqrt(B) an entry; any architecture and schedule, a number of steps fixed beforehand.
-    """
+    """Return how many examples training by clipped noisy gradients needs to name one of N parities (theory 2.10).
+    They are informative examples, batch size times steps; any architecture and schedule. Gradients of single examples
+    are clipped to norm G and averaged over a batch of B; Gaussian noise has standard deviation `kappa` G/sqrt(B) an
+    entry. `success` and `flip` are probabilities, as in `examples_needed`."""
     return examples_needed(concepts, gradient_information(kappa), success, flip)
 
 
 def gradient_information(kappa: float) -> float:
-    """Return a bound on what a clipped noisy gradient tells: exp(4.5/k^2) (1 + 4/k^2)/k^2, k = kappa (theory 2.10)."""
+    """Return a bound on what a clipped noisy gradient tells: exp(4.5/k^2) (1 + 4/k^2)/k^2, noise k = `kappa` (2.10)."""
     number("the noise kappa, in units of the clipping norm,", kappa, "[0.001, 1e9]")
     inverse = 1 / kappa**2
     return exp(4.5 * inverse) * (1 + 4 * inverse) * inverse if inverse < 100 else inf

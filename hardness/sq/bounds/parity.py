@@ -40,8 +40,9 @@ SOURCES = {
 def window_bound(concepts: int, tolerance: float, flip: float = 0.0) -> float:
     """Return the lower bound 8 tau^2 (N - 1) on queries against the oracle `window`, for N parities (theory 2.5).
 
-    For any query phi(X, F(X)) in [-1, 1]. Labels flipped with probability `flip` act as a tolerance 1/(1 - 2 flip)
-    times as large (1.2b). In integers: `floors.strict_floor`. Half of it holds against the oracle `null` (2.5(b)).
+    This oracle gives the answer that most concepts still possible allow. Half the bound holds against the oracle
+    `null`, which answers 0 as long as it can (2.5(b)). `flip`, the probability of a flipped label, multiplies the
+    tolerance tau by 1/(1 - 2 flip).
 
     >>> round(window_bound(1001, 0.1), 1)
     80.0
@@ -50,17 +51,16 @@ def window_bound(concepts: int, tolerance: float, flip: float = 0.0) -> float:
 
 
 def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
-    """Return (N t^2 - 1)/2 correlational queries at t = 2 tau, the tolerance on the half of the inputs that tells.
-    Szorenyi, ALT 2009, Theorem 2: needs N t^2 > 1 and t <= 1, and counts the final hypothesis. None elsewhere."""
+    """Return (N t^2 - 1)/2, a lower bound on correlational queries that learn one of N parities, t = 2 tolerance.
+    Szorenyi, ALT 2009, Theorem 2: it counts the final hypothesis, and is None unless N t^2 > 1 and t <= 1. The
+    tolerance doubles because labels tell something on half of the inputs only."""
     t = 2 * tolerance
     return (concepts * t**2 - 1) / 2 if t <= 1 and concepts * t**2 > 1 else None
 
 
 def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
-    """Return N^(1/3)/2, the queries to learn to error below 1/2 - 1/N^3.
-
-    Blum, Furst, Jackson, Kearns, Mansour, Rudich, STOC 1994, Theorem 12: needs N >= 16 and tolerance >= N^(-1/3). None
-    elsewhere.
+    """Return N^(1/3)/2, a lower bound on queries that learn one of N parities to error below 1/2 - 1/N^3.
+    Blum, Furst, Jackson, Kearns, Mansour, Rudich, STOC 1994, Theorem 12. None unless N >= 16 and tolerance >= N^(-1/3).
     """
     root = round(concepts ** (1 / 3), 12)
     return root / 2 if concepts >= 16 and tolerance * root >= 1 else None
@@ -68,17 +68,16 @@ def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
 
 def parity_sda(concepts: int, average: float) -> int:
     """Return the parities' statistical dimension SDA(g), g = `average`: ceil((N-1)/floor(1/(2g))) - 1 for g < 1/2.
-
-    0: no bound (theory 2.4). Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017.
-    """
+    0: no bound (theory 2.4). Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017."""
     if average >= 0.5:
         return 0
     return max(0, -(-(concepts - 1) // floor(Fraction(1, 2) / Fraction(str(average)))) - 1)
 
 
 def adversary_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict[str, float]:
-    """Return lower bounds on queries at STAT(tolerance) by the adversary's name; one that is not positive is absent.
-    Parities flipped with probability `flip`: theory 2.5; rounding: 2.6; listed classes: 2.8, the window alone."""
+    """Return lower bounds on queries at STAT(tolerance), by name of the oracle they hold against, "window" or "null".
+    Bounds that are not positive are left out. They are proved for parities flipped with probability `flip` (theory
+    2.5), for rounding (2.6), and for listed classes against "window" alone (2.8)."""
     match concepts.kind:
         case "rounding":
             return truncated_bounds(concepts, tolerance)
@@ -101,10 +100,12 @@ def proved_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict[st
 
 
 def parity_bounds(concepts: ParityConcepts, tolerance: float, flip: float = 0.0) -> dict[str, Any]:
-    """Return every bound that applies to the parity family at STAT(tolerance), by name; the others are absent.
+    """Return every lower bound on queries that is proved for a class of parities at STAT(tolerance), by name.
 
-    Flips raise all but those of other authors. SDA is taken at g = tau^2/3, for tau <= 1/2 (theory 2.4). The floors in
-    integers of theory 2.7 are None where nothing is `identifiable`.
+    A bound that does not apply is absent or None. `flip`, the probability of a flipped label, raises all bounds but
+    those of other authors. The statistical dimension `sda` is taken at tau^2/3, for tau <= 1/2. `identifiable` says
+    whether queries can find the parity at all; otherwise the bounds in whole numbers, `strict` and `exact_floor`, are
+    None.
 
     >>> bounds = parity_bounds(ParityConcepts(14, 4), 0.11)
     >>> [name for name, value in bounds.items() if value is not None]
@@ -135,7 +136,7 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 
 def entropy_floor(concepts: int, tolerance: float) -> float:
-    """Return log2 N over the bits of an answer: a floor of queries even for answers in multiples of 2 tau."""
+    """Return log2 N over the bits of an answer, a floor of queries even if answers are multiples of 2 tolerance."""
     return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)
 
 
@@ -146,9 +147,7 @@ def krawtchouk(s: int, k: int) -> list[int]:
 
 def top_eigenvalue(n: int, s: int, mu: float) -> float:
     """Return λ(μ) of theory 2.9: the top eigenvalue, off the constants, of Γ_SS' = μ^|S⊕S'| on the s-sets of n bits.
-
-    λ(0) = 1 exactly. Raises `InputError` unless 1 <= s <= n - 1 and 0 <= μ <= 1.
-    """
+    λ(0) = 1 exactly. Raises `InputError` unless 1 <= s <= n - 1 and 0 <= μ <= 1."""
     if not 1 <= s < n:
         raise InputError(f"the spectrum of sets of {s} out of {n} bits needs 1 <= s <= n - 1")
     number("bias", mu, "[0, 1]")

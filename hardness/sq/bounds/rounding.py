@@ -19,19 +19,21 @@ FEW_HEADS = (
 
 
 def log2_distinct(concepts: RoundingConcepts) -> float:
-    """Return log2 V, V = 1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
-    V = 2^n for diag and for even q; for dot and odd q z and -z determine each other, and P is at most 2 (3/8)^n."""
+    """Return log2 of V, which takes the place of the number of parities in the bounds on rounding (theory 2.6).
+    V = 2^n, or (8/3)^n/2 for the gadget "dot" with an odd modulus. It is at most the inverse of the probability that
+    the labels at two random public vectors are dependent."""
     if concepts.gadget == "diag" or concepts.q % 2 == 0:
         return float(concepts.n)
     return concepts.n * log2(8 / 3) - 1
 
 
 def log2_window_bound(concepts: RoundingConcepts, tolerance: float) -> float:
-    """Return log2 of 8 (tau - eps)^2 V (pi_1 - c q^-n) queries against the window (half of it: the null one).
+    """Return log2 of a lower bound on queries that find a rounding secret against the oracle `window` (theory 2.6).
 
-    c = `alike` counts the secrets that a learner need not tell apart; a share pi_1 of the secrets has ideal labels but
-    for a mass eps (`truncation`). -inf where nothing is proved. Any STAT(tau) query, w uniform in Z_q^n, label any
-    function of <w, u> mod q; proved in theory 2.6 by lemma L and pairwise independence.
+    The bound is 8 (tau - eps)^2 V (share - c q^-n), at tolerance tau; half of it holds against the oracle `null`. On
+    that share of the secrets labels are ideal but with probability eps (`truncation`); log2 V is `log2_distinct`, and c
+    (`alike`) counts secrets that need not be told apart. -inf where nothing is proved. Proof: lemma L and pairwise
+    independence.
 
     >>> round(2 ** log2_window_bound(RoundingConcepts(8, 5, 2), 0.1), 2)
     20.48
@@ -49,7 +51,7 @@ def _enumerable(concepts: RoundingConcepts) -> bool:
 
 @cache
 def alike(concepts: RoundingConcepts) -> int:
-    """Return the largest number of secrets with equal labels at every public vector; 1 where it is not counted."""
+    """Return the largest number of secrets with equal labels at every public vector; 1 if too many to count."""
     if (concepts.q == concepts.p and concepts.heads is None) or not _enumerable(concepts):
         return 1
     rows = np.ascontiguousarray(concepts.label_table)
@@ -59,17 +61,15 @@ def alike(concepts: RoundingConcepts) -> int:
 
 @cache
 def error_masses(concepts: RoundingConcepts) -> NDArray[np.float64]:
-    """Return, for every secret by rank (q^n,), the probability that M heads' label is not that of ideal rounding."""
+    """Return, for each of the q^n secrets, the probability that the label of M heads is not the ideally rounded one."""
     ideal = replace(concepts, heads=None).label_table
     return np.asarray((concepts.label_table != ideal) @ concepts.public()[1])
 
 
 def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64]:
-    """Return the probabilities of -log2 |phi(v)|, `bins` to a bit, for v uniform in Z_q^n.
-
-    phi(v) is prod |cos(pi v_j/q)|, squared for dot (theory 2.1). Logarithms are rounded down, so that |phi| is bounded
-    above. The sums are by additions, as a transform's rounding noise would fake large dimensions.
-    """
+    """Return the distribution of -log2 |phi(v)| for v uniform in Z_q^n, as probabilities of bins, `bins` to a bit.
+    phi(v) is the mean of exp(2 pi i <v, u>/q) over public vectors u. In size it is prod |cos(pi v_j/q)|, squared for
+    `gadget` "dot" (theory 2.1). Logarithms are rounded down; the last bin holds all that are larger."""
     power = 1 if gadget == "diag" else 2
     # Beyond three times the typical size (and 64 bits) only "small" matters; the last bin says so from above.
     size = max(3 * power * n, 64) * bins
@@ -89,8 +89,9 @@ def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64
 
 
 def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | None:
-    """Return log2 of the largest Q such that the top 1/Q of all |phi| average less than `average`; None if even all do
-    not. `law` holds the probabilities of -log2 |phi|, `bins` to a bit (`spectrum`)."""
+    """Return log2 of the largest Q such that the top 1/Q of all correlations |phi| average less than `average`.
+    None if even all of them average more. `law`, from `spectrum`, gives the probabilities of -log2 |phi|, `bins` to a
+    bit."""
     before, sizes = np.concatenate(([0.0], np.cumsum(law)[:-1])), 2.0 ** (-np.arange(len(law)) / bins)
 
     def top_mean(fraction: float) -> float:
@@ -106,8 +107,9 @@ def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | Non
 
 
 def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) -> float | None:
-    """Return log2 SDA(g), g = `average`, of the ideal p-level labels, from the spectrum of cosines (theory 2.4).
-    SDA is the statistical dimension. None for composite q, where the argument fails, and where it says nothing."""
+    """Return log2 of the statistical dimension SDA(g), g = `average`, of ideally rounded labels (theory 2.4).
+    It is computed from a `spectrum` with `bins` to a bit. None for composite q, where the proof fails, and where it
+    says nothing."""
     q = concepts.q
     if any(q % k == 0 for k in range(2, floor(sqrt(q)) + 1)):
         return None
@@ -118,10 +120,12 @@ def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) 
 
 
 def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float | str | None]:
-    """Return every bound that applies at STAT(tolerance), by name; `sda` is absent where it does not apply.
+    """Return every lower bound on queries that applies to a rounding class at STAT(tolerance), by name.
 
-    With `heads` the labels are ideal but for a mass eps = `error_mass`, on a share pi_1 = `share` of the secrets; the
-    bounds have tau - eps and pi_1 (theory 2.6). Where no such pair is proved all four are None, and `reason` says why.
+    `window` and `null` hold against these oracles; `sda`, the statistical dimension, is absent where it does not apply.
+    If labels come from a number of heads, they are ideal but with probability `error_mass`, on a share `share` of the
+    secrets; both are returned too (theory 2.6). Where they are not proved, `window`, `null`, `share` and `error_mass`
+    are None, and `reason` says why.
 
     >>> {name: round(bound) for name, bound in rounding_bounds(RoundingConcepts(24, 97, 2), 0.1).items()}
     {'window': 1342177, 'null': 671089, 'sda': 25}
@@ -141,25 +145,24 @@ def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, f
 
 
 def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
-    """Return lower bounds on queries against `window` and `null`, for ideal labels or M heads; empty if none."""
+    """Return lower bounds on queries against the oracles `window` and `null`, by name; none that is not positive."""
     window = 2 ** log2_window_bound(concepts, tolerance)
     return {"window": window, "null": window / 2} if window > 0 else {}
 
 
 def right_labels(concepts: RoundingConcepts) -> tuple[float, float] | None:
-    """Return (pi_1, eps): on a share pi_1 of the secrets all labels but a mass of at most eps are ideal. None if none
-    is proved. The pair is the best one at tolerance 1/2, and depends on public parameters alone."""
+    """Return (share, eps): on that share of the secrets all but a part eps of the heads' labels are rounded ideally.
+    None if no such pair is proved. It is the pair best for tolerance 1/2, and depends on public parameters alone."""
     share, mass = truncation(concepts, 0.5)
     return (share, mass) if mass < 0.5 and share > float(concepts.q) ** -concepts.n else None
 
 
 @cache
 def truncation(concepts: RoundingConcepts, tolerance: float) -> tuple[float, float]:
-    """Return (share, eps): on a share of the secrets labels of M heads are ideal but for mass eps; (1, 0) if all are.
-
-    The pair has the largest 8 (tau - eps)^2 share. It is exact in a small class. In others it is by Hoeffding, for the
-    sum t that the heads round: P(|t - mean| >= T) <= 2 exp(-2 T^2/W), T = (M - p - 1) q/(2p), W = sum w^2 (diag; 4 W
-    for dot), and the share with W <= B (any B) from its exact distribution, w^2 rounded up to a grid.
+    """Return (share, eps): on that share of the secrets all but a part eps of M heads' labels are rounded ideally.
+    Of such pairs it is the one with the largest 8 (tolerance - eps)^2 share; (1, 0) without heads. It is exact in a
+    small class. In others eps is Hoeffding's bound 2 exp(-2 T^2/W), with T = (M - p - 1) q/(2p) how far the heads reach
+    and W the sum of the secret's squared entries (four times that for "dot"); the share is P(W <= B), for the best B.
     """
     if concepts.heads is None:
         return 1.0, 0.0
@@ -186,8 +189,9 @@ def _best(shares: NDArray[np.float64], eps: NDArray[np.float64], tolerance: floa
 
 
 def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return the probabilities of the sum of n independent `steps`, each with probabilities `odds`, by transforms.
-    Their rounding noise, below 1e-9 in any share, is taken off at the lower end, so that shares stay bounds."""
+    """Return the probabilities of 0, 1, 2, ... for a sum of n independent draws from `steps`, of probabilities `odds`.
+    They are computed by FFT; P(0) is lowered by 1e-9, above the rounding noise, so that partial sums are lower bounds.
+    """
     from scipy.fft import irfft, next_fast_len, rfft
 
     length = int(steps.max()) * n + 1
