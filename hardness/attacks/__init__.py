@@ -30,7 +30,7 @@ class Recovery:
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":
-        """Return a `Recovery` with status `refused`, of an attack that was not made, with the reason and figures."""
+        """Return the `Recovery` of an attack that was not run: status `refused`, the reason, other figures `detail`."""
         return cls("refused", None, 0, detail={"reason": reason, **detail})
 
     def _repr_html_(self) -> str:

@@ -28,11 +28,11 @@ PAIR_ROWS = 4000  # rows on which moves are compared: of two coordinates there a
 
 
 def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bool:
-    """Tell whether w (n,) explains `fresh` rows, not used to find it, and no neighbour explains `known` rows better.
+    """Tell whether w (n,) is accepted as the secret, by `fresh` equations that had no part in finding it.
 
-    Without noise w must give the level of every row that the heads can label rightly (theory 1.4). With noise or flips,
-    its share of right levels on `fresh` rows must lie above halfway between the right secret's and a guess's, and no
-    change of one coordinate by ±1 may fit `known` rows (if None, the fresh ones) better.
+    Without noise w must give the level (rounded residue) of every equation that the heads can label rightly (theory
+    1.4). With noise or flips, its share of right levels must exceed the mean of two: a right secret's share and 1/p, a
+    guess's. Also, no change of one coordinate by ±1 may fit the `known` equations (None: the fresh ones) better.
     """
     known = fresh if known is None else known
     if len(fresh) == 0:
@@ -52,7 +52,8 @@ def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bo
 
 
 def ended(w: Integers | None, fresh: Equations, used: int, detail: dict[str, Any]) -> Recovery:
-    """Return how an attack on `used` examples ended: `budget` if w (n,) is None, `wrong` if refuted, else `solved`."""
+    """Return how an attack on `used` examples ended: `solved` with secret w (n,), or `budget` if w is None.
+    If `fresh` equations refute w, the status is `wrong`. `detail` holds further figures of the attack."""
     if w is None:
         return Recovery("budget", None, used, detail=detail)
     if not accepts(fresh, w):
@@ -61,7 +62,7 @@ def ended(w: Integers | None, fresh: Equations, used: int, detail: dict[str, Any
 
 
 def _reproduces(rows: Equations, w: Integers) -> bool:
-    """Tell whether w gives the level of every row, or of all that the heads can label rightly, if over a quarter."""
+    """Tell whether w (n,) gives every row's level, or every one that few heads show, if these are over a quarter."""
     if rows.agreement(w) == 1:
         return True
     reached = trusted(rows, w)
@@ -69,7 +70,7 @@ def _reproduces(rows: Equations, w: Integers) -> bool:
 
 
 def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
-    """Return a mask (N,) of rows whose level the heads show rightly (`span`), if w (n,) is near the secret."""
+    """Return a mask (N,) of the equations whose level the layer's heads show rightly, if w (n,) is near the secret."""
     q = equations.q
     whole = modular.centred(np.rint(w).astype(np.int64) % q, q)
     ends = span(whole, q, equations.p, equations.heads, bool((equations.a < 0).any()))
@@ -80,7 +81,7 @@ def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
 
 
 def expected_agreement(equations: Equations) -> float:
-    """Return the probability that noise or a flip leaves a label's level as it was, over uniform residues."""
+    """Return the probability that neither noise nor a flip changes the level of a uniform residue mod q."""
     if equations.noise == 0:
         return 1.0 - equations.flip
     from scipy.special import ndtr
@@ -95,7 +96,7 @@ def expected_agreement(equations: Equations) -> float:
 
 
 def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
-    """Return the secret (n,) that regression of an estimate w on `known` rows gives; None if `fresh` rows refute it."""
+    """Return the secret (n,) to which `known` rows refine an estimate w (n,), or None if `fresh` rows refute it."""
     w = trimmed(known, w)
     guess = modular.centred(np.rint(w).astype(np.int64) % known.q, known.q)
     if known.noise == 0:
@@ -106,15 +107,17 @@ def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
 
 
 def trimmed(equations: Equations, w: Floats) -> Floats:
-    """Return w (n,) after rounds of least squares on `trusted` rows whose residuals lie not far beyond the level.
+    """Return the estimate w (n,) of the secret, refined by rounds of least squares that leave outliers out.
 
-    At first whole residuals count, in the end what exceeds the level: all residues inside it are equally right.
+    A row counts if the heads show its level rightly at w, and its residual is not far outside its level. Later rounds,
+    if there is no noise, fit only what lies outside the level: all residues in it are equally right.
     """
     centre, width = modular.preimages(equations.q, equations.p)
     half = (width[equations.level] - 1) / 2 + 2 * equations.noise
 
     def pull(residual: Floats, at: Floats, margin: float, idle: float | Floats) -> Floats:
-        """Return residuals shrunk by `idle`: 0 on rows not trusted at estimate `at`, or `margin` off the level."""
+        """Return the part of each residual (N,) to fit: its size less `idle`, with its sign, or 0 for rows left out.
+        Those lie over `margin` outside their level's residues, or have levels that w = `at` does not show rightly."""
         size = np.abs(residual)
         counts = (size <= half + margin) & trusted(equations, at)
         return np.where(counts, np.sign(residual) * np.maximum(size - idle, 0), 0.0)
@@ -131,10 +134,10 @@ def wrapped(x: NDArray[np.floating] | NDArray[np.integer], q: float) -> Floats:
 
 
 def unwrap_and_regress(a: Floats, y: Floats, q: float, w: Floats, pulls: Iterable[Pull]) -> Floats:
-    """Return the estimate w (n,) after one least-squares step for each of `pulls` on a w = y mod q, a (N, n), y (N,).
+    """Return w (n,) after one least-squares step for each function in `pulls`, on a w = y mod q, a (N, n), y (N,).
 
-    Residuals y - a w are wrapped into [-q/2, q/2), which is right if w is near the secret (theory 4.2). A pull returns
-    the part of each residual (N,) that its step is to remove.
+    Residuals y - a w are wrapped into [-q/2, q/2), which is right if w is near the secret (theory 4.2). A pull is given
+    all residuals (N,) and w, and returns the part of each residual that its step is to remove.
     """
     inverse = np.linalg.pinv(a.T @ a)  # of all rows, although fewer count: it is only a step size
     for pull in pulls:
@@ -143,14 +146,14 @@ def unwrap_and_regress(a: Floats, y: Floats, q: float, w: Floats, pulls: Iterabl
 
 
 def polish(equations: Equations, w: Integers) -> Integers:
-    """Return w (n,) mod q after changes of one coordinate by ±1, or else of two, while more labels become right."""
+    """Return w (n,) mod q, improved by changing one or two coordinates by ±1 as long as more labels become right."""
     few, steps = equations.rows(slice(PAIR_ROWS)), [(j, step) for j in range(len(w)) for step in (1, -1)]
     columns = np.ascontiguousarray(few.a.T, dtype=np.int64)
     right = equations.agreement(w)
     improved = right < 1
 
     def wrong(move: tuple[tuple[int, int], ...]) -> int:
-        """Return how many of the few rows are wrong after a move, ((coordinate, ±1), …)."""
+        """Return how many rows of a sample w contradicts after `move`, which adds ±1 at each (coordinate, ±1)."""
         moved = t + sum(step * columns[j] for j, step in move)
         return int((modular.level(moved, few.q, few.p) != few.level).sum())
 

@@ -25,17 +25,18 @@ FLIPPED = "labels are flipped: the equations of batches hold for exact labels on
 
 
 def mean_gradient(rows: Equations) -> NDArray[np.float64]:
-    """Return the gradient (n + 1,) at θ = 0 of the mean of (θ_0 + ⟨θ, v⟩ - y)²/2, v and y being `rows` as signs."""
+    """Return the gradient (n + 1,) at 0 of the mean of (θ_0 + ⟨θ, v⟩ - y)²/2, with a row's bits v and label y as ±1."""
     v = 1.0 - 2 * (rows.a & 1)
     y = 1.0 - 2 * rows.level
     return -np.append(y.mean(), y @ v / len(y))
 
 
 def decode(gradients: NDArray[np.float64], batch: int, s: int) -> NDArray[np.int64] | None:
-    """Return the hidden set of s bits, as w (n,) of 0 and 1, from the mean gradients (K, n + 1) of K batches, or None.
+    """Return the hidden set of s bits as w (n,), 0 or 1, from mean gradients (K, n + 1) of K batches; None if unclear.
 
-    With batch size B and entry g_j, N_j = (B + B g_j)/2 counts the rows with y v_j = -1 (y = -1 for j = 0). The
-    equations Σ_{j∈S} N_j = (s + 1) N_0 and Σ_{j∈S} 1 = s mod 2 tell the set S; None if their solution is not unique.
+    A gradient is that of (θ_0 + ⟨θ, v⟩ - y)²/2 at θ = 0, averaged over `batch` = B rows: v (n,) are a row's bits, y its
+    label, all ±1. So N_j = (B + B g_j)/2 counts the rows with y v_j = -1, N_0 those with y = -1. Modulo 2 the set S
+    obeys Σ_{j∈S} N_j = (s + 1) N_0 and |S| = s, which is solved for S.
     """
     counts = np.rint(batch * (1 + gradients) / 2).astype(np.int64) & 1
     left = np.vstack((counts[:, 1:], np.ones((1, counts.shape[1] - 1), np.int64)))
@@ -46,10 +47,10 @@ def decode(gradients: NDArray[np.float64], batch: int, s: int) -> NDArray[np.int
 def attack(
     instance: Instance, batch: int = BATCH, batches: int | None = None, seed: int = 0, noise: float = 0.0
 ) -> dict[str, Any]:
-    """Attack a parity instance by mean gradients of batches of `batch` informative rows, until they tell the secret.
+    """Attack a parity instance by mean gradients of batches of `batch` rows, until they tell the secret.
 
-    At most `batches` of them are made, n + 13 if None, and all if their entries get Gaussian `noise` of this deviation.
-    The result's `examples` counts informative rows. Raises `InputError` for a family that hides no parity.
+    Rows are examples whose two tokens differ in coordinate 0; the result's `examples` counts them. At most `batches`
+    (None: n + 13) are made, all if Gaussian `noise` of this deviation is added. Without a parity raises `InputError`.
     """
     started, n, linear = perf_counter(), instance.family.dim - 1, instance.family.linear
     hidden = None if linear is None else linear.of(instance.public(seed))
@@ -92,9 +93,9 @@ def _batches(
 
 @on_equations
 def batch_gradient(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Find a hidden parity from the exact mean gradients of batches of 64 informative rows.
+    """Find a hidden parity from exact mean gradients of a squared loss, each over a batch of 64 equations.
 
-    The last 40 rows are held out as a check; `budget` is the largest number of batches.
+    The last 40 equations are held out as a check; `budget` is the largest number of batches.
     """
     if not equations.are_parities or equations.flip:
         return Recovery.refused(FLIPPED if equations.flip else "batch-gradient attacks hidden parities")

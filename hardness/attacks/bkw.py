@@ -60,7 +60,8 @@ class Phased:
 
     @classmethod
     def of(cls, equations: Equations, level: int, left: int) -> "Phased":
-        """Return rows of the first `left` coordinates; a phase is 2π/q times the middle residue of the row's level."""
+        """Return equations as rows cut to `left` entries, with phases 2π/q times the middle residue of their levels.
+        `level` is 0 if entries are bits, 1 if they are -1, 0, 1."""
         turns = np.rint(preimages(equations.q, equations.p)[0] / equations.q * FULL_TURN).astype(np.uint32)
         return cls(np.ascontiguousarray(equations.a[:, :left]), turns[equations.level], level)
 
@@ -69,7 +70,7 @@ class Phased:
 
     @property
     def low(self) -> int:
-        """Return how far below 0 an entry of v may be: entries lie from -low to 2^level - low."""
+        """Return the largest -v_j that an entry of a row v may have: entries lie from -low to 2^`level` - low."""
         return 1 << self.level >> 1
 
     def where(self, keep: Any) -> "Phased":
@@ -79,9 +80,9 @@ class Phased:
 
 @on_equations
 def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Recover the secret of a rounding instance from examples by differences of rows.
+    """Recover the secret of rounding equations by integer BKW: differences of rows that agree cancel coordinates.
 
-    `budget` is the largest number of rows held at a time, 2^24 if None. The status is `refused` where no plan fits it.
+    `budget` is the most rows held at a time (None: 2^24). The status is `refused` if that is too few for any plan.
     """
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
@@ -93,9 +94,9 @@ def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress)
 
 
 def bkw_stream(stream: Stream, seed: int) -> Recovery:
-    """Recover the secret of a `Stream` of examples, which cost only the time to draw them; `seed` shifts grids.
+    """Recover the secret of a `Stream` of rounding examples by BKW, where differences of rows cancel coordinates.
 
-    The plan may use only rows that are 0 on the last few coordinates; the secret there is found at the end.
+    Rows may be 0 on the last few coordinates, where the secret is found at the end. `seed` moves the grids of angles.
     """
     equations, _ = stream.equations(0, STREAMED)
     known, fresh = equations.rows(slice(STREAMED - KNOWN, None)), equations.rows(slice(0, STREAMED - KNOWN))
@@ -115,9 +116,10 @@ def _attack(
     seed: int,
     progress: Progress,
 ) -> Recovery:
-    """Attack the equations that `rows` reads, regress on `known` ones and test on `fresh` ones; return how it ended.
+    """Run BKW on rows that the function `rows` reads; regress on `known` equations, test on `fresh` ones.
 
-    `available` is how many rows there are (inf: a stream), `budget` how many at most are held at a time.
+    `rows(count, vanish)` returns `count` equations that are 0 on the last `vanish` coordinates, and the number of
+    examples read. There are `available` rows (inf: a stream), of which at most `budget` are held at a time.
     """
     n = known.n
     if known.are_parities:
@@ -159,9 +161,9 @@ def _attack(
 
 
 def step(rows: Phased, block: int, limit: int) -> Phased:
-    """Return at most `limit` differences of rows that agree on the last `block` coordinates, without these coordinates.
+    """Return at most `limit` differences of rows that agree on the last `block` coordinates, which these then lack.
 
-    Above level 0, rows may agree up to sign and be added. A row gets no more partners than `limit` differences take.
+    Unless entries are bits (`rows.level` 0), rows that agree there up to sign are added. Partners are shared evenly.
     """
     keys, minus = np.empty(len(rows), np.uint64), np.empty(len(rows), np.bool_)
     kernels_bkw.block_keys(rows.v, block, rows.level, keys, minus)
@@ -178,7 +180,7 @@ def step(rows: Phased, block: int, limit: int) -> Phased:
 
 
 def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
-    """Return (cap, pairs made): the least cap <= 4096 on a row's partners that makes `pairs` in runs[m] groups of m."""
+    """Return the least cap on partners of a row at which runs[m] groups of m rows make `pairs` pairs, and how many."""
     of_at_least = np.cumsum(runs[::-1])[::-1]  # runs of m rows or more
     at_distance = np.cumsum(of_at_least[::-1])[::-1][2:]  # pairs of rows that are 1, 2, … places apart
     total = np.cumsum(at_distance[:CAP])
@@ -187,9 +189,10 @@ def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
 
 
 def angles(first: Phased, plan: Plan, rng: np.random.Generator, say: Progress) -> Phases | None:
-    """Return the secret's angles θ_j = 2π w_j/q (n,), 2^32 to the turn, from rows `first` by the steps of `plan`.
+    """Return the secret's angles θ_j = 2π w_j/q (n,), as uint32 with 2^32 a full turn, from rows `first` by BKW.
 
-    None if no grid shows a peak, or if the way back to the cancelled coordinates loses it. Progress goes to `say`.
+    Steps of `plan` cancel coordinates, a grid search finds the other angles, then the cancelled ones follow, step by
+    step. None if either search shows no clear peak. `say` is told of progress.
     """
     rows, stages = first, []
     for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):
@@ -209,17 +212,17 @@ def angles(first: Phased, plan: Plan, rng: np.random.Generator, say: Progress) -
 
 
 def sums(rows: Phased, theta: Phases) -> NDArray[np.complex128]:
-    """Return Σ e^{i(phase - v·θ)} over the rows with v_j = x, for every coordinate j and value x: (n, values)."""
+    """Return Σ e^{i(phase - v·θ)} over the rows v, each with a phase, where v_j = x, for all j and x: (n, values)."""
     out = np.zeros((rows.v.shape[1], (1 << rows.level) + 1, 2))
     kernels_bkw.sums_by_value(rows.v, rows.phases, theta, rows.low, out)
     return np.asarray(out[..., 0] + 1j * out[..., 1])
 
 
 def ascend(rows: Phased, theta: Phases, columns: Any, rounds: int) -> tuple[Phases, float]:
-    """Return `theta` after at most `rounds` Newton steps in `columns` that raise Σ cos(phase - v·θ), and its score.
+    """Return the angles `theta` after up to `rounds` Newton steps in its entries `columns`, and the score they raise.
 
-    The score is the sum in standard deviations of a random one; the Hessian is its expectation. At level 0 the sum is
-    |Σ e^{i(phase - v·θ)}|, since entries have mean 1/2 there: an angle that is off by δ turns all terms by δ/2.
+    The score is Σ cos(phase - v·θ) over the rows v and their phases, in standard deviations of a random sum. For rows
+    of bits it is |Σ e^{i(phase - v·θ)}|: entries have mean 1/2, so an angle that is off by δ turns all terms by δ/2.
     """
     variance = 2.0**rows.level / 4  # of a coordinate, a sum of 2^level half signs
     values, columns = np.arange((1 << rows.level) + 1) - rows.low, np.asarray(columns)
@@ -244,10 +247,10 @@ def turned_by(radians: Any) -> Phases:
 
 
 def peaks(rows: Phased, theta: Phases, columns: Any, g: int, shift: Phases, count: int) -> NDArray[np.uint32]:
-    """Return the `count` points (count, k) of a grid at which Σ cos(phase - v·θ) over the rows is largest, best first.
+    """Return the `count` points (count, k) of a grid of angles with the largest Σ cos(phase - v·θ), best first.
 
-    The grid has g angles in each of the k `columns`, moved by `shift` (k,); the other angles are those of `theta`. An
-    angle is a uint32, 2^32 to the turn. At level 0 the modulus of Σ e^{i(phase - v·θ)} counts instead.
+    The sum is over the rows v and their phases; for rows of bits |Σ e^{i(phase - v·θ)}| counts. The grid has g angles
+    in each of the k `columns` of θ, moved by `shift` (k,), and elsewhere θ is `theta`; 2^32 is a full turn.
     """
     from scipy.fft import fftn
 
@@ -268,9 +271,10 @@ def peaks(rows: Phased, theta: Phases, columns: Any, g: int, shift: Phases, coun
 def on_grids(
     rows: Phased, theta: Phases, columns: Any, g: int, clear: float, rng: np.random.Generator
 ) -> tuple[Phases, float]:
-    """Return `theta` with `columns` at the best peak of some grids of g angles a column, and its score (see `ascend`).
+    """Return `theta` with its entries `columns` at the best peak found on some grids of angles, and its score.
 
-    Grids after the first are moved at random. The search ends at the first peak whose score reaches `clear`.
+    A grid has g angles for each of these entries; grids after the first are moved at random. The score is the sum of
+    cos(phase - v·θ) over the rows v and their phases, in standard deviations; the search ends once it reaches `clear`.
     """
     highest, best = 0.0, theta
     for attempt in range(GRIDS):
@@ -287,7 +291,7 @@ def on_grids(
 
 
 def _group(rows: Phased, unknown: int, bias: float) -> tuple[int, int]:
-    """Return (k, g): how many of `unknown` coordinates to transform at once, and how many grid angles to give each."""
+    """Return how many `unknown` angles to seek at once, and grid points for each; phase errors have mean cos `bias`."""
     zero = 2.0 ** -entropy(rows.level - 1) if rows.level else 0.5  # P(v = 0) = Σ P(half = x)²
     best = (0.0, 1, 4)
     for k in range(1, unknown + 1):
@@ -302,9 +306,9 @@ def _group(rows: Phased, unknown: int, bias: float) -> tuple[int, int]:
 
 
 def back(rows: Phased, bias: float, known: Phases, rng: np.random.Generator) -> Phases | None:
-    """Return all angles (n,) of `rows`, whose first ones are `known`; None if the others show no peak that stands out.
+    """Return all angles (n,) of the secret, given the first ones, `known`; None if the others show no clear peak.
 
-    `bias` is the mean cosine of the errors of these rows' phases.
+    Angles are uint32, 2^32 to the turn. Rows v have phases near v·θ, whose errors have mean cosine `bias`.
     """
     enough = int((WELL / bias) ** 2 / 2)
     n = rows.v.shape[1]

@@ -64,7 +64,7 @@ class Plan:
 
 
 def bias_of(q: int, p: int, noise: float = 0.0) -> float:
-    """Return the mean r of cos 2π(x - c)/q over residues x, c the middle of x's level; `noise` (a deviation) lowers it.
+    """Return the mean of cos 2π(x - c)/q over x mod q, c the centre of x's level (of p), lowered by Gaussian `noise`.
 
     >>> [round(bias_of(97, p), 3) for p in (2, 4, 8)]
     [0.637, 0.9, 0.975]
@@ -82,17 +82,15 @@ def entropy(level: int) -> float:
 
 
 def cancelled(before: Number, after: Number, level: int) -> Number:
-    """Return on how many coordinates rows may be required to agree if 2^`before` rows are to yield 2^`after` pairs.
+    """Return on how many coordinates rows must agree so that 2^`before` rows make about 2^`after` matching pairs.
 
-    A coordinate (a sum of 2^`level` half signs) costs `entropy(level)` bits. Above level 0 rows match up to sign too.
+    A coordinate, a sum of 2^`level` independent ±1/2, costs `entropy(level)` bits. Above level 0 rows match up to sign.
     """
     return (2 * before - 1 + (level > 0) - after) / entropy(level)
 
 
 def grid_loss(g: Number) -> Number:
-    """Return the mean of -ln cos x over |x| < π/2g: what a grid of g >= 3 angles loses for each ±1/2 in a row.
-
-    The integral of the power series of -ln cos, to nine digits.
+    """Return the mean of -ln cos x over |x| < π/2g: the log loss, for each ±1/2 in a row, on a grid of g >= 3 angles.
 
     >>> x = (np.arange(10**5) + 0.5) / 10**5 * pi / 6
     >>> bool(abs(grid_loss(3) + np.log(np.cos(x)).mean()) < 1e-9)
@@ -104,22 +102,22 @@ def grid_loss(g: Number) -> Number:
 
 
 def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
-    """Return ln of the expected sum of cosines at the right angles over 2^`log2_rows` rows, in standard deviations.
+    """Return ln of the expected sum of cosines of 2^`log2_rows` rows' errors, in standard deviations of a random sum.
 
-    The rows' errors have mean cosine `bias`, which each of `steps` squares; a random cosine has variance 1/2.
+    Errors have mean cosine `bias`; each of `steps` differences of rows squares it. A random cosine has variance 1/2.
     """
     return 2.0**steps * log(bias) + (log2_rows + 1) / 2 * log(2)
 
 
 def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
-    """Return `signal`, in ln, less what the nearest of g angles loses on each of `left` sums of 2^level half signs."""
+    """Return `signal`, a logarithm, less what g grid angles lose on `left` coordinates, sums of 2^level half signs."""
     return signal - 2.0**level * grid_loss(g) * left
 
 
 def log2_seconds(n: int, rows: Sequence[Number], blocks: Sequence[Number], g: Number) -> Number:
-    """Return log2 of the seconds of steps that cancel `blocks` of n coordinates, and of a grid of g angles on the rest.
+    """Return log2 of BKW's seconds: steps cancel `blocks` of n coordinates, a grid has g angles for each of the rest.
 
-    `rows` are log2 of the numbers of rows before each step and at the end.
+    `rows` holds log2 of the numbers of rows before each step and at the end.
     """
     parts, left = [0.0], n  # a second for what is done once
     for before, after, block in zip(rows[:-1], rows[1:], blocks, strict=True):
@@ -134,11 +132,11 @@ def log2_seconds(n: int, rows: Sequence[Number], blocks: Sequence[Number], g: Nu
 def plan(
     n: int, bias: float, level: int, available: float, held: float = LOG2_ROWS_HELD, margin: float = 1.0
 ) -> Plan | None:
-    """Return the cheapest plan for n coordinates from 2^`available` rows, at most 2^`held` of them held at a time.
+    """Return the cheapest BKW plan for n coordinates from 2^`available` rows, at most 2^`held` of them held at a time.
 
-    `level` is 0 for diag and 1 for dot, `bias` the mean cosine of labels' errors. None if no number of steps leaves a
-    signal `margin` times as strong as independent rows need. If `available` is infinite, rows come from a stream, and
-    those that are 0 on b coordinates may be chosen. This costs 2^b times the draws; a step would square the bias.
+    `level` is 0 for rows of bits (diag), 1 for entries -1, 0, 1 (dot); `bias` is the mean cosine of labels' errors.
+    None if no number of steps leaves a signal `margin` times as strong as independent rows need. If `available` is
+    infinite, rows come from a stream and may be chosen to be 0 on b coordinates, which takes 2^b times the draws.
     """
     cheapest: Plan | None = None
     stream = available == inf
@@ -153,7 +151,7 @@ def plan(
 
 
 def _all_rows(n: int, bias: float, level: int, available: float, held: float, margin: float) -> Plan | None:
-    """Return the cheapest plan of any number of steps that uses all rows, or None; arguments are those of `plan`."""
+    """Return the cheapest BKW plan that takes rows as they come, or None; the arguments are those of `plan`."""
     cheapest: Plan | None = None
     for steps in range(STEPS + 1):
         fewest = 2 * log2(margin * SIGNAL / bias ** (2**steps) / sqrt(2))
@@ -178,7 +176,9 @@ def _all_rows(n: int, bias: float, level: int, available: float, held: float, ma
 def _steps(
     level: int, top: float, steps: int, rows: list[float], blocks: list[int], left: int
 ) -> Iterator[tuple[list[float], list[int]]]:
-    """Yield (log2 of rows, blocks) after `steps` more steps, in all roundings with 2^(top - 1) to 2^top rows each."""
+    """Yield all ways to add `steps` BKW steps to a plan, as lists: log2 of rows, coordinates that each step cancels.
+    They extend `rows` and `blocks`. A step makes 2^(top - 1) to 2^top rows, with entries summed from 2^`level` signs
+    ±1/2 before the first; `left` coordinates are not cancelled yet."""
     if steps == 0:
         yield rows, blocks
         return
@@ -191,10 +191,10 @@ def _steps(
 
 
 def price(n: int, bias: float, level: int) -> Log2Cost:
-    """Return the cost of integer BKW on a stream with any memory: the least over steps, blocks, grids and rows.
+    """Return the least cost of integer BKW for n coordinates, with rows from a stream and any memory.
 
-    Each step makes as many rows as it was given, so that grid cells may grow with them. `bias` is the mean cosine of
-    label errors, `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no number of steps leaves a signal.
+    `bias` is the mean cosine of label errors; `level` is 0 for rows of bits (diag), 1 for entries -1, 0, 1 (dot). A
+    step makes as many rows as it was given. Raises `EstimateFailed` if no number of steps leaves a signal.
     """
     if bias <= 0:
         raise EstimateFailed("the noise leaves no bias that a float can hold")

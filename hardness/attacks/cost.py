@@ -43,10 +43,10 @@ def log2_rows_to_test(log2_candidates: float, bias: float) -> float:
 def rows_a_candidate(bias: float) -> float:
     """Return the mean number of rows that exhaustive search reads for a wrong candidate: 2, or with noise 1.4/b².
 
-    Wald's sequential test (Ann. Math. Stat. 16, 1945) on labels of bias b = 1 - 2η: the likelihood ratio L, at first 1,
-    is multiplied by 1 ± b at a label that agrees or not; of N candidates one is accepted at L >= N/δ, dropped at L <=
-    1/2. A wrong one is accepted with probability at most δ/N, the right one dropped with at most 1/2 (Ville). Of a
-    wrong one ln L drifts by ln(1 - b²)/2 a row and is stopped no lower than ln(1/2) + ln(1 - b) (Wald's identity).
+    With label bias b = 1 - 2η it is that of Wald's sequential test (Ann. Math. Stat. 16, 1945): a likelihood ratio, at
+    first 1, is multiplied by 1 ± b at a label that agrees or not, and its candidate is dropped once it is at most 1/2.
+    The right one is dropped with probability at most 1/2 (Ville); the mean for a wrong one is bounded by Wald's
+    identity.
     """
     return 2.0 if bias == 1 else (log(2) - log1p(-bias)) / (-log1p(-bias * bias) / 2)
 

@@ -30,12 +30,12 @@ def hidden(public: Public) -> Hidden:
 
 
 def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equations:
-    """Return the equations in examples X, Y (N, 2, d). Raises `InputError` if there are none or X, Y do not fit."""
+    """Return the linear equations that examples X, Y (N, 2, d) show. Raises `InputError` if none or X, Y do not fit."""
     return hidden(public).equations(X, Y)
 
 
 def quiet(line: str) -> None:
-    """Drop a line of progress."""
+    """Drop a line of progress, for attacks whose caller wants none."""
 
 
 def on_equations(solve: Callable[[Equations, int | None, int, Progress], Recovery]) -> Attack:

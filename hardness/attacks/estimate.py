@@ -45,16 +45,16 @@ class Estimate:
 
     @property
     def price(self) -> dict[str, Any]:
-        """Return the attack's name and log2 of its time, as a dict."""
+        """Return {"name", "log2_time"}: the attack, and log2 of the elementary operations that it takes."""
         return {"name": self.name, "log2_time": self.log2_time}
 
     def power(self, log2: float | None) -> str:
-        """Return 2^`log2` as text, to the nearest tenth of a bit; a bound is rounded down, and None is a dash."""
+        """Return 2^`log2` as text, to a tenth of a bit; the bound on queries is rounded down, and None is a dash."""
         return at_least_power(log2) if log2 is None or self.name == "sq bound" else f"2^{log2:.1f}"
 
     @classmethod
     def of(cls, line: Line) -> "Estimate":
-        """Return the estimate of a line (name, source, function): the function's cost, or the reason for none."""
+        """Return the estimate of one attack from `line`: (name, source of the formula, function giving the cost)."""
         name, source, compute = line
         try:
             cost = compute()
@@ -85,7 +85,7 @@ class Estimates:
 
 
 def estimates(public: Public, tolerance: float = TOLERANCE) -> Estimates:
-    """Return the estimates of all attacks on an instance with `public` parameters.
+    """Return the estimated costs of all attacks on an instance with `public` parameters.
 
     `tolerance` is that of the bound on statistical queries, which is no attack and never the cheapest. Raises
     `InputError` for a family without a hidden linear secret.

@@ -50,10 +50,10 @@ def write(form: str, examples: Examples, public: Public, out: Path) -> str:
 def xor_dimacs(examples: Examples, public: Public) -> str:
     """Return a parity's examples as XOR clauses for a SAT solver: variable j is "bit j is in the set".
 
-    An informative example of label 1 is the clause ``x j₁ j₂ … 0`` of the bits that are set; for label 0 the first
-    variable is negated. If labels flip with probability η, example i of N has a variable n + i, "label i is wrong", in
-    its clause; further clauses let at most ηN + 2 √(Nη(1−η)) of these be true, and as many bits as the set has. Raises
-    `InputError` for a family without parity equations.
+    An example of label 1 whose tokens differ in coordinate 0 is the clause ``x j₁ j₂ … 0`` of the bits that are set;
+    for label 0 the first variable is negated. If labels flip with probability η, example i of N has a variable n + i,
+    "label i is wrong", in its clause; further clauses let at most ηN + 2 √(Nη(1−η)) of these be true, and as many bits
+    as the set has. Raises `InputError` for a family without parity equations.
     """
     equations = extract(examples.X, examples.Y, public)
     if not equations.are_parities:
@@ -83,7 +83,7 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
 
 
 def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
-    """Yield clauses that hold iff at most `limit` of the literals are true; new variables follow number `used`."""
+    """Yield CNF clauses that hold iff at most `limit` of `literals` are true; new variables start at `used` + 1."""
     if limit >= len(literals):
         return
 
@@ -118,7 +118,7 @@ class LWE:
     noise: float
 
     def estimator(self) -> str:
-        """Return a line for the lattice estimator: errors as in most examples, or a Gaussian of their variance."""
+        """Return a line for the lattice estimator: errors uniform as in most examples, or Gaussian of width `sd`."""
         (m, n), (low, high) = self.A.shape, self.most
         spread, error = f"ND.Uniform({low}, {high})", f"ND.Uniform({-high}, {-low})"
         if self.noise or (self.sd and low == high):
@@ -126,7 +126,7 @@ class LWE:
         return f"LWE.Parameters(n={n}, q={self.q}, Xs={spread}, Xe={error}, m={m}, tag='rounding in normal form')"
 
     def challenge(self) -> str:
-        """Return the text that solvers of LWE challenges read: n, m, q, α = `sd`/q, b and the rows of A."""
+        """Return the text that solvers of LWE challenges read: n, m, q, α (errors' deviation over q), b, rows of A."""
         b, *rows = (f"[{' '.join(map(str, row))}]" for row in [self.b.tolist(), *self.A.tolist()])
         (m, n), A = self.A.shape, "\n".join(rows)
         return f"{n}\n{m}\n{self.q}\n{self.sd / self.q:.6f}\n{b}\n[{A}]\n"
@@ -136,8 +136,8 @@ def normal_form(examples: Examples, public: Public) -> LWE:
     """Return rounded inner products as LWE in normal form: A uniform, and the secret made of rounding errors.
 
     A label tells t = ⟨u, w⟩ mod q up to a rounding error, t = y + e. Of n rows U₀ that are invertible mod q the errors
-    e₀ become the secret: with A = U U₀⁻¹ and b = y − A y₀ it holds that b = A e₀ − e mod q. The short public vectors
-    and the dense w are gone. Labels that the heads do not reach have larger errors. Raises `InputError` unless the
+    e₀ become the secret: with A = U U₀⁻¹ and b = y − A y₀ it holds that b = A e₀ − e mod q. The short public vectors u
+    and the dense w are gone. Labels that too few heads get wrong have larger errors. Raises `InputError` unless the
     family is rounding, q is prime and enough rows are there.
     """
     from hardness.kernels.gf2 import rref_local

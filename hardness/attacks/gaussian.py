@@ -51,7 +51,7 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
 
 @on_equations
 def gaussian(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Solve the linear equations that examples hold; `budget` is the largest number of tries.
+    """Find the secret of linear equations by Gaussian elimination; `budget` is the largest number of tries.
 
     Parity without flips takes one elimination; with a share η flipped, one on n + 1 random rows a try (pooled Gauss),
     which succeeds with probability .5776 (1-η)ⁿ. Rounding: elimination over Z/q on rows whose level has a single
@@ -83,7 +83,7 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:
-    """Return the number of rows to hold out for noisy parities, and the largest share of them that may contradict one.
+    """Return how many rows to hold out to test noisy parities, and the largest share of them that may contradict one.
 
     By Hoeffding's bound, to refuse the right secret and to accept any of `candidates` wrong ones both have probability
     below e^-20. There are never fewer than the 200 rows of theory 4.1. `flip` is the probability that a label is wrong.
@@ -98,7 +98,7 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
 
 
 def _pooled(equations: Equations, tries: int, seed: int) -> Recovery:
-    """Return how at most `tries` eliminations on n + 1 random rows each end, tested on rows that are held out."""
+    """Solve parities with flipped labels by up to `tries` eliminations on n + 1 random rows; test on held-out rows."""
     from hardness.kernels.gf2 import pooled_gauss
 
     n = equations.n

@@ -56,12 +56,12 @@ Rest = tuple[Equations, Integers, Integers, int]
 
 @on_equations
 def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Recover the secret of a rounding instance from examples; `budget` is the largest number of trials.
+    """Recover the secret of rounding equations by lattice reduction; `budget` is the largest number of trials.
 
-    A trial draws rows, reduces the lattice of integer vectors orthogonal to them, and searches for the labels' errors
-    with pruning. Where rows are plenty, trials use only those that are 0 on b coordinates, a share 2^-b of all, and
-    solve for n - b; the b others follow one at a time. Up to n = 11 or so there are too few distinct inputs for that.
-    The status is `refused` if no plan is within reach. Raises `InputError` where fpylll is missing.
+    A trial draws rows, reduces the lattice of integer vectors orthogonal to them, and finds the labels' rounding errors
+    by a pruned search. Where rows are plenty, trials use only those that are 0 on b coordinates, a share 2^-b of all,
+    and solve for n - b; the b others follow one at a time. The status is `refused` if no plan is within reach. Raises
+    `InputError` where fpylll is missing.
     """
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     if equations.are_parities:
@@ -77,15 +77,15 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
 
 
 def lattice_stream(stream: Stream, seed: int) -> Recovery:
-    """Recover the secret of a `Stream` of examples, which cost only the time to draw them; `seed` is for trials.
+    """Recover the secret of a `Stream` of rounding examples by lattice reduction; `seed` is for random trials.
 
-    One example in 2^(b + 1) is informative and 0 on the last b coordinates; these form a problem in n - b coordinates.
+    Trials use rows that are 0 on the last b coordinates, a problem in n - b; these b follow afterwards.
     """
     known, n = stream.equations(0, ENOUGH + HELD_OUT)[0], stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
 
     def rest(cast: Forecast) -> Rest:
-        """Return rows for the plan `cast`, drawn from the stream with ever fewer of the last coordinates 0."""
+        """Return rows for the plan `cast`, the coordinates to search, those given up, and how many examples it read."""
         parts, at = [few], 4 * (ENOUGH + HELD_OUT)
         for b in range(n - cast.left, 0, -AT_ONCE):  # a pass serves classes of growing size
             limit = drawn(b, cast.left, cast.rank)
@@ -107,9 +107,10 @@ def _attack(
     seed: int,
     progress: Progress,
 ) -> Recovery:
-    """Make trials until one succeeds: at most `budget`, or if that is None five times as many as are expected.
+    """Run lattice trials until one succeeds: at most `budget`, or if that is None five times as many as are expected.
 
-    Regression uses `known` rows, the test `fresh` ones. `rest` makes a plan's rows of the `available` (inf: stream).
+    `rest(plan)` returns rows for the trials, the coordinates to search, those given up, and how many examples it read.
+    Regression uses `known` rows, the test `fresh` ones; in all there are `available` rows (inf: a stream).
     """
     cast = forecast(known.n, available, deviation(known) / known.q, bool((known.a < 0).any()))
     detail: dict[str, Any] = {"forecast": str(cast), "forecast_seconds": round(cast.seconds, 1)}
@@ -150,10 +151,10 @@ def zero_on(rows: Equations, columns: Integers) -> Equations:
 
 
 def select(rows: Equations, rank: int) -> tuple[Integers, Integers]:
-    """Return the coordinates to keep, and those to give up in the order of choice: trials use rows that are 0 on these.
+    """Return the coordinates that trials search, and those given up, in order: trials use rows that are 0 on these.
 
-    The coordinate that is 0 in most of the remaining rows is given up next, as long as at least 1.5 times the rows that
-    a trial draws (coordinates kept plus `rank` of its lattice) remain.
+    Given up next is the coordinate that is 0 in most of the remaining rows, while there remain 1.5 times the rows that
+    a trial draws: one for each coordinate searched, and `rank` more.
     """
     zero = rows.a == 0
     left = np.arange(rows.a.shape[1])
@@ -173,7 +174,7 @@ def select(rows: Equations, rank: int) -> tuple[Integers, Integers]:
 def decode(
     core: Equations, sd: float, rank: int, rng: np.random.Generator, detail: dict[str, Any]
 ) -> Floats | None:
-    """Return the secret mod q as estimated (n,) by one trial on random rows of `core`, or None where it found none.
+    """Return an estimate (n,) of the secret mod q by one lattice trial on random rows of `core`, or None if it fails.
 
     `sd` is the deviation of labels' errors, `rank` that of the lattice to reduce; `detail` gets the trial's figures.
     """
@@ -193,7 +194,7 @@ def decode(
 
 
 def regress(rows: Equations, w: Floats) -> Floats:
-    """Return the estimate w (n,) after rounds of least squares on `rows`; large errors count in the first only."""
+    """Return the secret's estimate w (n,) after rounds of least squares on `rows`, after the first without outliers."""
     width = int(modular.preimages(rows.q, rows.p)[1].max())
     reach = (width - 1) / 2 + MARGIN + 4 * rows.noise
     few = rows.rows(slice(0, ENOUGH))
@@ -206,10 +207,10 @@ def regress(rows: Equations, w: Floats) -> Floats:
 
 
 def grow(rows: Equations, kept: Integers, order: Integers, w: Floats) -> Floats:
-    """Return the estimate of the secret (n,) from that on `kept` coordinates; the others are found in reverse `order`.
+    """Return the secret's estimate (n,), given w on `kept` coordinates; the others are found in reverse `order`.
 
-    A new coordinate is the circular mean of the residuals on rows where it is not 0 and those still missing are. Each
-    step doubles the rows of the regression.
+    A new coordinate is the circular mean of the residuals on rows where it is not 0 and those still missing are 0. Each
+    step about doubles the rows that are regressed on.
     """
     active, estimate = kept, w
     for position in range(len(order) - 1, -1, -1):
@@ -264,10 +265,7 @@ def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]
 
 @cache
 def _strategies() -> list[Any]:
-    """Return fplll's pruning strategy for every block size up to 40, made here as the wheel of fpylll ships none.
-
-    Pruning keeps half of the solutions within a squared radius 5% above the Gaussian heuristic, on a geometric profile.
-    """
+    """Return fplll's pruning strategy for every block size up to 40, made here as the wheel of fpylll ships none."""
     from fpylll import Pruning
     from fpylll.fplll.bkz_param import Strategy
 
@@ -297,10 +295,10 @@ def triangular(B: Integers) -> Floats:
 def nearest_integers(
     B: Integers, y: Floats, sd: float, detail: dict[str, Any]
 ) -> tuple[Integers, Floats | None]:
-    """Return a better reduced basis B' of the lattice of B (M, N), and integers m = B'(y - e) of the shortest error e.
+    """Return a better reduced basis B' of the lattice of B (M, N), and integers m = B'(y - e) for the shortest error e.
 
     `B` is reduced while that lowers the expected work; a pruned search then looks for an e of standard deviation `sd`.
-    m is None if none is found or 2^28.5 nodes are too few. y (N,), sd are shares of q; `detail` gets figures.
+    m is None if it finds none or would take over 2^28.5 nodes. y (N,), sd are shares of q; `detail` gets figures.
     """
     from hardness.kernels.search import nearest
 

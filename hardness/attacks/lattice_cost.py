@@ -82,7 +82,7 @@ def hermite(beta: int) -> float:
 
 
 def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
-    """Return ln of the Gram-Schmidt lengths (M,) of a BKZ-β basis orthogonal to n + M rows, ternary ones if `dot`."""
+    """Return ln Gram-Schmidt lengths (M,) of a BKZ-β basis of {c: cU = 0}, U (n + M, n) ternary if `dot`, else bits."""
     volume = n * log(sqrt(n + M) / (sqrt(2) if dot else 2))
     floor = log(1.05 * sqrt((n + M) / M))
     if volume <= M * floor:  # so few coordinates that the basis is nearly orthogonal
@@ -97,7 +97,7 @@ def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
 
 @cache
 def _quantiles(M: int) -> tuple[Floats, Floats]:
-    """Return quantiles (A, M) of the squared norm of the first i of M normals, and P(all M are kept) (A,) of each."""
+    """Return bounds (A, M) on the squared norm of the first i of M normals, and chances (A,) that all M bounds hold."""
     i = np.arange(1, M + 1)
     alpha = np.maximum(QUANTILES[:, None], np.where(i == M, 0.999, 0))
     levels = 2 * gammaincinv(i / 2, alpha)
@@ -109,9 +109,8 @@ def _quantiles(M: int) -> tuple[Floats, Floats]:
 def pruning(log_lengths: Floats, sd: float, log2_spent: float, limit: float = MOST_NODES) -> Pruning:
     """Return the cheapest pruned search for an error of deviation `sd` in a basis with ln Gram-Schmidt lengths (M,).
 
-    The price is the number of nodes a success costs when a reduction worth 2^`log2_spent` nodes precedes every search.
-    Searches with more than 2^`limit` nodes count only if all have more; then the one with the fewest nodes is returned.
-    Nodes follow the Gaussian heuristic: volume of each level's ball over volume of the projected lattice.
+    Cheapest is the least number of search nodes a success (Gaussian heuristic) when a reduction worth 2^`log2_spent`
+    nodes precedes every search. If no search has at most 2^`limit` nodes, the one with the fewest is returned.
     """
     levels, chances = _quantiles(len(log_lengths))
     i = np.arange(1, len(log_lengths) + 1)
@@ -124,16 +123,13 @@ def pruning(log_lengths: Floats, sd: float, log2_spent: float, limit: float = MO
 
 
 def log2_reduction_nodes(beta: int, M: int) -> float:
-    """Return log2 of the number of search nodes that take as long as a reduction by block size β in rank M.
-
-    Attacks use this fixed rate, measured once, and no clock, so that they decide alike on every machine.
-    """
+    """Return log2 of the search nodes that take as long as BKZ-β in rank M, at a rate fixed for all machines."""
     in_rank_100 = 2.5e7 * {2: 0.3, 20: 0.6, 30: 1.0, 35: 1.3, 40: 5.0}[beta]
     return log2(in_rank_100) + 3 * log2(M / 100)
 
 
 def log2_reduction_seconds(beta: int, M: int) -> float:
-    """Return log2 of the seconds of BKZ-β in rank M: measured up to β = 40, from `matzov`'s gates beyond."""
+    """Return log2 of the seconds of BKZ-β in rank M: measured up to β = 40, beyond from gates of a sieve (`matzov`)."""
     if beta <= MEASURED:
         return log2(SECONDS[beta]) + 3 * log2(M / 100)
     return matzov(beta, M) - LOG2_OPERATIONS_A_SECOND
@@ -159,10 +155,10 @@ def matzov(beta: float, d: float) -> float:
 def log2_trials(
     left: int, error: float, dot: bool, M: int, beta: int, limit: float = MOST_NODES
 ) -> tuple[Pruning, float]:
-    """Return the search of a trial on `left` coordinates, and log2 of the expected seconds until a trial succeeds.
+    """Return the pruned search of a trial on `left` coordinates, and log2 of the seconds expected until one succeeds.
 
-    A trial reduces with block size β in rank M and searches at most 2^`limit` nodes, for errors of deviation `error` ·
-    q in rows that are ternary if `dot`. If `limit` is finite, the search is the one that the attack itself chooses.
+    A trial reduces a lattice of rank M with block size β and searches at most 2^`limit` nodes for errors of deviation
+    `error` · q. Rows are ternary if `dot`. A finite `limit` gives the search that the attack itself chooses.
     """
     reduction = log2_reduction_seconds(beta, M)
     spent = reduction - log2(PER_NODE) if limit == inf else log2_reduction_nodes(beta, M)
@@ -172,15 +168,15 @@ def log2_trials(
 
 
 def drawn(b: int, left: int, M: int) -> int:
-    """Return how many examples hold enough rows that are 0 on b coordinates, for trials on `left` others in rank M."""
+    """Return how many examples hold enough rows that are 0 on b coordinates, for trials in rank M on `left` others."""
     return (1 << b) * round(2 * SPARE) * (left + M)  # an integer: at large b no float holds it
 
 
 def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
-    """Return the cheapest plan for n coordinates, `rows` informative rows and errors of standard deviation `error` · q.
+    """Return the cheapest plan of the lattice attack on n coordinates, with errors of standard deviation `error` · q.
 
-    With rows to spare, trials use only those that are 0 on b coordinates, a share 2^-b of all, and solve for n - b. If
-    `rows` is infinite they come from a stream, and drawing them takes time. `dot` says that they are ternary.
+    There are `rows` equations, ternary if `dot`. With some to spare, trials use only those that are 0 on b coordinates,
+    and solve for n - b. If `rows` is infinite they come from a stream, and drawing them takes time.
     """
     cheapest = Forecast(n, 0, 0, inf, 0.0, inf)
     for b, M in product(range(max(n - 3, 1)), RANKS):
@@ -197,13 +193,13 @@ def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
 
 
 def price(n: int, error: float, dot: bool) -> Log2Cost:
-    """Return the cost of the attack on a stream at any size; `error` is the error's deviation as a share of q.
+    """Return the cost of the lattice attack on a stream, for any n; `error` is the errors' deviation as a share of q.
 
-    Reductions are extrapolated (`hermite`, `log2_reduction_seconds`) and searches may have any size, so that far out of
-    reach the figure is an upper bound. If trials use only rows that are 0 on b coordinates, they cost less and drawing
-    rows costs more. Time is the larger of the two for the best b: within one bit of their sum and, unlike it, monotone
-    in n. Memory and examples are those of the plan with the fewest examples that takes at most 2^0.05 times as long.
-    Rows are ternary if `dot`. Raises `EstimateFailed` if nothing succeeds.
+    Reductions are extrapolated and searches may have any size, so that far out of reach the figure is an upper bound.
+    If trials use only rows that are 0 on b coordinates, they cost less and drawing rows costs more: time is the larger
+    of the two for the best b, within one bit of their sum. Memory and examples are those of the plan with the fewest
+    examples that takes at most 2^0.05 times as long. Rows are ternary if `dot`. Raises `EstimateFailed` if nothing
+    succeeds.
     """
     least, plans = inf, []
     for M, beta in product(ESTIMATED_RANKS, ESTIMATED_BLOCKS):
@@ -211,7 +207,7 @@ def price(n: int, error: float, dot: bool) -> Log2Cost:
             continue
 
         def log2_seconds(b: int, M: int = M, beta: int = beta) -> tuple[float, float]:
-            """Return log2 of the seconds of all trials, and of drawing their examples, which are 0 on b coordinates."""
+            """Return log2 of seconds, of all trials (rank M, block size β) and of drawing rows 0 on b coordinates."""
             trials = log2_trials(n - b, error, dot, M, beta, inf)[1]
             drawing = log2(drawn(b, n - b, M)) + log2(EXAMPLE_SECONDS)
             return float(np.logaddexp2(trials, log2(AROUND))), drawing

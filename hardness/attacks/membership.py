@@ -44,8 +44,8 @@ WELL = 2.0  # condition of tokens, over their dimension, up to which they are as
 def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
     """Attack an instance by labels of chosen inputs; return a status, queries, seconds, and `secret` or `layer_error`.
 
-    The learner gets an oracle of labels and the public parameters; the lab judges. Parities take n queries, rounding
-    about n (1 + ⌈log2 ⌈q/p⌉⌉) (theory 2.9), random layers `queries_of`. Raises `InputError` for other families.
+    The learner sees only public parameters and labels that an oracle gives. Parities take n queries, rounding about n
+    (1 + ⌈log2 ⌈q/p⌉⌉) (theory 2.9), random layers of d features about 5d²/8. Raises `InputError` for other families.
     """
     teacher, linear = instance.teacher, instance.family.linear
     oracle = Membership(teacher, instance.family.tokens, instance.family.dim)
@@ -75,18 +75,18 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
 
 
 def _level(oracle: Membership, hidden: Hidden, places: list[int]) -> int:
-    """Return the level of ⟨w, u⟩ for u with ones at `places`: token x_1 is all ones, x_2 is -1 there and at index 0."""
+    """Return the level of ⟨w, u⟩, its rounded residue mod q, where u is 1 at `places` and else 0, by one query."""
     X = np.ones(oracle.shape, dtype=np.int8)
     X[1, [0, *(j + 1 for j in places)]] = -1
     return round(float(hidden.levels(np.array(oracle.label(X)[0, 0] - hidden.offset))))
 
 
 def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | None:
-    """Return the secret (n,), centred residues mod q, or None where no queries of this kind determine it.
+    """Return the secret (n,), centred residues mod q, from labels that `oracle` gives; None if they leave it open.
 
-    One coordinate after the other is added to all lists of values that agree with the answers so far. Each query asks
-    for the level of the sum of the new coordinate and some earlier ones, chosen so that the answer splits the lists
-    most evenly. None comes back also if the lists become too many. The result is right if the oracle is (theory 2.9).
+    Lists of values that agree with all answers so far grow by one coordinate at a time. Each query asks for the level
+    of the sum of the new coordinate and some earlier ones, chosen so that the answer splits the lists most evenly. None
+    comes back also if the lists become too many. The result is right if the oracle is (theory 2.9).
     """
     q, p, n, level = hidden.q, hidden.p, oracle.shape[1] - 1, partial(_level, oracle, hidden)
     lists, every = np.zeros((1, 0), dtype=np.int32), np.arange(q)
@@ -115,15 +115,15 @@ def rounding(oracle: Membership, hidden: Hidden, rng: Generator) -> Integers | N
 
 
 def queries_of(dim: int) -> int:
-    """Return the number of queries of `layer` at d = `dim`: d for Σ W, max(⌈d/2⌉, d - j) for columns j = 1..d."""
+    """Return how many label queries recover a layer of d = `dim` features: d + Σ_j max(⌈d/2⌉, d - j), j = 1..d."""
     return dim + sum(max(-(-dim // 2), dim - j) for j in range(1, dim + 1))
 
 
 def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention | None:
     """Return the layer of `heads` heads behind `oracle`, up to floating-point error; None if a column was not solved.
 
-    Uses `queries_of(d)` queries. Columns are fitted by Levenberg-Marquardt from random starts; a fit counts only if it
-    meets all its equations and they determine it.
+    Column by column, Θ_i and W_i are fitted to labels from random starts, by Levenberg-Marquardt; a fit counts only if
+    it meets all its equations and they determine it. This takes `queries_of(d)` queries.
     """
     k, d = oracle.shape
     x = np.ones(
@@ -151,9 +151,9 @@ def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention 
 
 
 def _design(dim: int, j: int, count: int, rng: Generator) -> NDArray[np.int64]:
-    """Return pairs x, y (count, 2, d) that differ in coordinate j, where x_j = 1, and in about half of those before.
+    """Return random token pairs (x, y), (count, 2, dim), that differ at j, where x_j = 1, and at about half of 0..j-1.
 
-    They are drawn until their matrix has a condition number below 2d, with 2 `count` rows.
+    They are drawn until the matrix of their 2 `count` tokens has a condition number below 2 `dim`.
     """
     while True:
         x = rng.choice([-1, 1], (count, dim))
@@ -170,8 +170,8 @@ def _column(
 ) -> tuple[Floats, Floats] | None:
     """Return column j of every Θ_i and row j of every W_i, (m, d) each; None if no fit is exact and unique.
 
-    Tokens z (R, d) have labels `shown` (R, d). The columns that are known contribute `scores` (R, m) to the arguments
-    of tanh, and `carried` (R, m, d) to δ W_i. The rows of all heads add up to `total` (d,).
+    Labels `shown` (R, d) of tokens z (R, d) are to be Σ_i tanh(scores_i + ⟨z, column_i⟩) (carried_i + row_i), where the
+    columns known before give `scores` (R, m) and `carried` (R, m, d). The rows of all heads add up to `total` (d,).
     """
     from scipy.optimize import least_squares
 
@@ -180,13 +180,13 @@ def _column(
         return None
 
     def residual(unknowns: Floats) -> Floats:
-        """Return the errors (R d + d,) of all label equations and of the sum of rows, at columns and rows (2 m d,)."""
+        """Return a fit's errors (R d + d,), in labels and in Σ_i W_i, at `unknowns`: Θ columns, W rows (2 m d,)."""
         columns, rows = unknowns.reshape(2, m, d)
         labels = np.einsum("ri,rib->rb", np.tanh(scores + z @ columns.T), carried + rows)
         return np.concatenate([(labels - shown).ravel(), rows.sum(axis=0) - total])
 
     def slopes(unknowns: Floats) -> Floats:
-        """Return the Jacobian of `residual`, (R d + d, 2 m d)."""
+        """Return the Jacobian (R d + d, 2 m d) of the fit's errors (`residual`) in its unknowns."""
         columns, rows = unknowns.reshape(2, m, d)
         pull = np.tanh(scores + z @ columns.T)
         by_column = np.einsum("ri,ra,rib->rbia", 1 - pull**2, z, carried + rows)

@@ -25,7 +25,7 @@ NO_GUESS = "which guesses no coordinates to hold S"
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, function) of attacks and the query bound; functions return costs, or why there are none."""
+    """Return (name, source, cost function) of each attack on parities and of the bound on queries of `tolerance`."""
     n, size = int(public["dim"]) - 1, HiddenSet.of(public).sparsity or 0
     eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
     it = _Noisy(n, min(size, n - size), eta, mu)
@@ -62,17 +62,17 @@ class _Noisy:
 
     @property
     def log2_test(self) -> float:
-        """Return log2 of the number of informative rows that tell the right set from all others."""
+        """Return log2 of the number of labels that tell the right set from all others."""
         return log2_rows_to_test(self.log2_sets, self.bias)
 
 
 def collisions(n: int, s: int, eta: float) -> Log2Cost:
-    """Return the cost of LF2 (see `_lf2`) for a parity of s out of n bits, labels flipped with probability `eta`."""
+    """Return the cost of LF2, collisions of samples, for a parity of s of n bits; labels flip with chance `eta`."""
     return _guessed(_Noisy(n, min(s, n - s), eta, 0.0), _lf2)
 
 
 def _query_bound(it: _Noisy, size: int, tolerance: float) -> Log2Cost | str:
-    """Return the queries of `tolerance` that every strategy needs for a set of `size`, fewer if bits are biased."""
+    """Return how many queries of `tolerance` every strategy needs to find a set of `size`, or words if below one."""
     N = comb(it.n, size)
     if N == 1:
         return NOT_COUNTED
@@ -97,7 +97,8 @@ def _middle(it: _Noisy) -> Log2Cost:
 def _means(it: _Noisy) -> Log2Cost | str:
     """Return the cost of all C(n, k) means of the label times k centred coordinates, for the best k (theory 2.9).
 
-    In standard deviations, such a mean is (1-2η) μ^(s-k) (1-μ²)^(k/2) if all k are in the set, else 0 (see `_Noisy`).
+    In standard deviations, a mean is (1-2η) μ^(s-k) (1-μ²)^(k/2) if all k are in the set of s, else 0. Labels flip with
+    probability η, and μ is the mean of a coordinate.
     """
     if it.mu == 0:
         return "products are fair: every mean but that of S itself is 0"
@@ -117,12 +118,12 @@ def _elimination(it: _Noisy) -> Log2Cost | str:
 
 
 def elimination(n: int, exact: float = 1.0) -> Log2Cost:
-    """Return the cost of one elimination in n unknowns if a share `exact` of the labels are linear equations."""
+    """Return the cost of one Gaussian elimination in n unknowns; a share `exact` of labels are linear equations."""
     return Log2Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10) / exact))
 
 
 def _guessed(it: _Noisy, cost: Callable[[_Noisy, int], Log2Cost]) -> Log2Cost:
-    """Return the least `cost` on `kept` coordinates, guessed anew C(n, s)/C(kept, s) times until they hold the set."""
+    """Return the least cost of trying random `kept` coordinates until they hold the set, at `cost(it, kept)` a try."""
     best = cost(it, it.n)
     for kept in (kept for kept in FEWER if max(it.s, 1) <= kept < it.n):
         price, log2_guesses = cost(it, kept), it.log2_sets - log2(comb(kept, it.s))
@@ -139,9 +140,9 @@ def _pooled(it: _Noisy, n: int) -> Log2Cost:
 def _lf2(it: _Noisy, n: int) -> Log2Cost:
     """Return the cost of LF2 on n coordinates: the best number of steps of collisions, then a Walsh-Hadamard transform.
 
-    2^{b+1} samples keep their number in a step that cancels b bits. Sums of 2^i rows have signs of mean μ^(2^i), μ
-    being that of one row, and two of them agree in a coordinate with probability (1 + μ^(2^(i+1)))/2: if signs are
-    biased, such a step cancels more than b coordinates.
+    A step adds pairs of samples that agree on some coordinates: 2^{b+1} samples keep their number if it cancels b bits.
+    If signs have mean μ, sums of 2^i samples agree in one with probability (1 + μ^(2^(i+1)))/2, so that a step cancels
+    more than b coordinates.
     """
     best, b, cancelled = UNREACHED, np.arange(min(n, MOST_BLOCK) + 1.0), 0.0
     for steps in range(LF2_STEPS):

@@ -37,7 +37,7 @@ JUNTA = (
 
 
 def lines(public: Public, tolerance: float) -> list[Line]:
-    """Return (name, source, function) of attacks and the query bound; functions return costs, or why there are none."""
+    """Return (name, source, cost function) of each attack on rounding and of the bound on queries of `tolerance`."""
     it = _Rounded.of(public)
     bound = f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)"
     cells = (
@@ -90,7 +90,7 @@ class _Rounded(HiddenVector):
 
     @cached_property
     def error_mass(self) -> float:
-        """Return the typical share of labels that are wrong because ⟨w, u⟩ lies beyond the heads' level changes."""
+        """Return the typical share of wrong labels: those where ⟨w, u⟩ lies beyond the last change that heads make."""
         if self.heads is None:
             return 0.0
         reach = (self.heads + 1) * self.q / self.p / 2
@@ -114,7 +114,7 @@ class _Rounded(HiddenVector):
 
     @property
     def log2_test(self) -> float:
-        """Return log2 of the number of informative rows that tell the right secret from all others."""
+        """Return log2 of the number of labels that tell the right secret from all others."""
         return log2_rows_to_test(self.log2_secrets, self.harmonic)
 
 
@@ -180,9 +180,9 @@ def _junta(it: _Rounded) -> Log2Cost | str:
 def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:
     """Return log2 of the largest share of a label's variance that products of k of the h coordinates explain.
 
-    The shape is (secrets, k), k = 1, 2, …, for random secrets w. The c-th harmonic of a label has the share Π r_j Π (1
-    - r_i) of its variance there, i over the k coordinates and j over the others: r_j = |E exp(2πi c w_j a_j/q)|² is
-    cos²(π c w_j/q) for diag, its square for dot. The k coordinates with the least r are the best.
+    There is a row for each of some random secrets w, a column for each k = 1, 2, …. The label's c-th Fourier harmonic
+    has there the share Π r_j Π (1 - r_i) of its variance, i over the k coordinates and j over the others. r_j is cos²(π
+    c w_j/q) for diag, its square for dot; the k coordinates with the least r are the best.
     """
     c = np.arange(1, min(HARMONICS, max(it.q // 2, 1)) + 1)
     p = min(it.p, LEVELS)
@@ -199,7 +199,7 @@ def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:
 
 
 def _few_heads(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of means of labels times one coordinate, or two, on 16 n/ρ² rows (ρ²: see `hermite_shares`)."""
+    """Return the cost of means of labels times one coordinate, or two, with ρ² of the variance: 16 n/ρ² rows."""
     if it.heads is None or it.error_mass < NO_HEADS:
         return "no label is wrong for want of heads"
     best = UNREACHED
@@ -212,8 +212,8 @@ def _few_heads(it: _Rounded) -> Log2Cost | str:
 def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float, float]:
     """Return the shares ρ₁², ρ₂² of a label's variance that are linear and quadratic in ⟨w, u⟩ (theory 1.4).
 
-    They are those of the best level's indicator, if the label changes `heads` times. ⟨w, u⟩ is normal with standard
-    deviation `deviation`; the shares are averages over its mean, anywhere in one period of the p levels.
+    They are the largest for the indicator of one level, if labels change level `heads` times as ⟨w, u⟩ grows. ⟨w, u⟩ is
+    normal with standard deviation `deviation`; the shares are averages over its mean, in one period of the p levels.
 
     >>> [round(share, 3) for share in hermite_shares(97, 2, 2, 200.0)]  # 0, 1, 0: nearly even in the level
     [0.002, 0.05]
@@ -237,7 +237,7 @@ def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float,
 
 
 def _linearization(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of solving Π_r (⟨w, u⟩ - r) = 0, r the smallest level's residues, as linear in products of u."""
+    """Return the cost of solving Π_r (⟨w, u⟩ - r) = 0 as linear in products of u, r the least level's residues."""
     if it.noise:
         return "label noise: a level's polynomial does not vanish"
     it.needs_whole_labels()
@@ -250,7 +250,7 @@ def _linearization(it: _Rounded) -> Log2Cost | str:
 
 
 def _parity(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of LF2 if q = 2: labels are parities, flipped by odd rounded noise or for want of heads."""
+    """Return the cost of LF2 (collisions) if q = 2: labels are then parities, flipped by noise or for want of heads."""
     if it.q != 2:
         return "labels are no parities: q > 2"
     # The mean of (-1)^e of a rounded normal e, by Poisson's sum: its first two terms, right within .03.

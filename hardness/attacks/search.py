@@ -19,10 +19,10 @@ STEPS = 32  # elementary steps a half and round
 
 @on_equations
 def search(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Find the hidden set of a parity in about the root of the number of sets, by matching sets of half its size.
+    """Find the hidden set of a parity in about √N steps, N being the number of sets, by matching sets of half its size.
 
-    The halves' parities must add up to the labels of K random rows, all right with probability (1-η)^K if a share η is
-    flipped. `budget` bounds elementary steps (2^32 if None). `refused` where the search exceeds it or rows are too few.
+    Two halves match if their parities add up to the labels of K random rows, all right with probability (1-η)^K if a
+    share η is flipped. `budget` bounds steps (None: 2^32). `refused` where the search takes more or rows are too few.
     """
     if not equations.are_parities:
         return Recovery.refused("search finds hidden sets; of rounding try lattice or bkw")
@@ -55,19 +55,19 @@ def _subsets(n: int, size: int) -> NDArray[np.int16]:
 
 
 def _label_words(rows: Equations) -> Words:
-    """Return a word for each coordinate, then one for labels, (n + 1,); its bits are the entries of at most 64 rows."""
+    """Return the columns of at most 64 rows as words of bits: one a coordinate, the last one for labels (n + 1,)."""
     return np.asarray(pack_bits(np.column_stack((rows.a & 1, rows.level)).T)[:, 0])
 
 
 def _xor(words: Words, sets: NDArray[np.int16]) -> Words:
-    """Return for each set the XOR of the words at its elements, (count,)."""
+    """Return for each row of indices in `sets` (count, size) the XOR of the `words` at these indices, (count,)."""
     return np.asarray(np.bitwise_xor.reduce(words[sets.T], axis=0))
 
 
 def _meeting(
     rows: Equations, first: NDArray[np.int16], second: NDArray[np.int16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the indices (P,) in `first`, in `second` of all pairs of half sets whose parities give the labels."""
+    """Return indices (P,) into `first` and into `second`: all pairs of sets whose parities sum to the rows' labels."""
     words = _label_words(rows)
     keys, wanted = _xor(words, first), _xor(words, second) ^ words[-1]
     i, j = np.argsort(keys), np.argsort(wanted)  # what is looked for in order is found near what came before
@@ -81,7 +81,7 @@ def _meeting(
 def _first_right(
     fresh: Equations, first: NDArray[np.int16], second: NDArray[np.int16], limit: float
 ) -> NDArray[np.int64] | None:
-    """Return w (n,), the XOR of the first pair first[i], second[i] with at most `limit` fresh rows wrong, or None."""
+    """Return as w (n,) the first set first[i] XOR second[i] that at most `limit` `fresh` rows contradict, or None."""
     wrong, alive = np.zeros(len(first), dtype=np.int64), np.arange(len(first))
     for start in range(0, len(fresh), 64):
         words = _label_words(fresh.rows(slice(start, start + 64)))

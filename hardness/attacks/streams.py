@@ -26,7 +26,7 @@ class Stream:
         return self.instance.family.dim - 1
 
     def equations(self, start: int, count: int, vanish: int = 0, limit: int = ALL) -> tuple[Equations, int]:
-        """Return `count` equations, 0 on the last `vanish` coordinates, and the index of the next unread example.
+        """Return `count` equations whose vectors are 0 on the last `vanish` coordinates, and the next unread index.
 
         Examples are read from index `start`, at most `limit` of them, so that fewer equations may come back.
         """
@@ -35,7 +35,8 @@ class Stream:
         return replace(parts[0], a=a, level=level), start + CHUNK * len(parts)
 
     def _chosen(self, start: int, count: int, vanish: int, limit: int) -> Iterator[Equations]:
-        """Yield the equations that `equations` returns, those of 2^18 examples at a time, until there are `count`."""
+        """Yield, in parts, `count` equations that are 0 on the last `vanish` coordinates.
+        They come from at most `limit` examples from index `start` on, and a part from 2^18 of them."""
         dim, teacher = self.n + 1, self.instance.teacher
         assert isinstance(teacher, Gadget)
         known, stream = hidden(self.instance.public(self.seed)), TokenStream(self.seed, 2, dim)

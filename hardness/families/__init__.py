@@ -15,7 +15,7 @@ from hardness.io.texts import sanitize
 
 
 def get(name: str) -> type[Family]:
-    """Return the class of the family registered as `name`, or named as ``package.module:Name``; it is not called.
+    """Return the family class that is registered as `name`, or named as ``package.module:Name``.
 
     Raises `InputError` if there is none, or if it is not a dataclass derived from `Family`.
     """

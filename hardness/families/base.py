@@ -30,7 +30,7 @@ CLAIMS = (
 
 
 def described(text: str, default: Any = MISSING, **marks: bool) -> Any:
-    """Return a field with help `text`; marks: same_secret (the secret ignores it), switch (files omit its default)."""
+    """Return a field with help `text`; marks: same_secret (the secret ignores it), switch (files omit the default)."""
     return field(default=default, metadata={"help": text, **marks})
 
 
@@ -110,10 +110,11 @@ class Family(ABC):
         return np.asarray(teacher(unpack(words, self.dim)))
 
     def column_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return one value (n,) for each packed pair (n, 2, words), which fixes its label; `noise` is as in `labels`.
+        """Return the number (n,) that fixes the label of each token pair, packed as bits in `words` (n, 2, W).
 
-        Row a of the label is 0 but in column 0, where it is x_a[0] times this value if the tokens x_1, x_2 differ in
-        coordinate 0 (else times `closed_value`). Raises `InputError` for a family whose labels have another form.
+        Row a of the label is 0 but in column 0, where it is x_a[0] times this number if the tokens x_1, x_2 differ in
+        coordinate 0, else times `closed_value`. `noise` (n,), uniform in (0, 1), makes label noise. Raises `InputError`
+        for a family whose labels have another form.
         """
         if isinstance(teacher, Gadget):
             return teacher.value(teacher.levels(words))
@@ -122,11 +123,12 @@ class Family(ABC):
         )
 
     def open_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return `column_values` (n,); raise `InputError` unless they depend only on where the two tokens differ."""
+        """Return the numbers (n,) that fix labels of packed token pairs, where these depend only on which bits differ.
+        Otherwise raises `InputError`. The pairs are open (differ in coordinate 0); `noise` is as in `column_values`."""
         return self.column_values(teacher, words, noise)
 
     def closed_value(self, teacher: Any) -> float:
-        """Return C, which replaces `column_values` where tokens agree in coordinate 0: the heads' sum of entry W_00."""
+        """Return C, the factor of x_a[0] in labels of pairs whose tokens agree in coordinate 0: Σ_i W_i[0, 0]."""
         return float(teacher.gate if isinstance(teacher, Gadget) else teacher.w[:, 0, 0].sum())
 
     def heads_shown(self, teacher: Any) -> int:
@@ -143,7 +145,7 @@ class Family(ABC):
         return None
 
     def model_secret(self) -> Secret | None:
-        """Return a secret whose layer meets `hardness.gadgets.conditions` as every other does; None if they differ."""
+        """Return one secret whose layer has the non-degeneracy conditions of every other's; None if these differ."""
         return None
 
     def concepts(self) -> Concepts | None:
@@ -171,7 +173,7 @@ def types_of(family: Any) -> Mapping[str, Any]:
 
 
 def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
-    """Raise `InputError` unless a secret holds the arrays of `shapes`, name: (dtype, shape), with finite numbers."""
+    """Raise `InputError` unless a secret holds exactly these arrays, finite, of `shapes` = {name: (dtype, shape)}."""
     held = {name: (array.dtype.str, array.shape) for name, array in secret.items()}
     if held != dict(shapes):
         raise InputError(f"the secret must hold {dict(shapes)}, got {sanitize(held)}")

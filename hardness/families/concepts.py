@@ -53,7 +53,7 @@ class ParityConcepts:
         return f"parity of {self.s} out of {self.n} bits"
 
     def unrank(self, rank: int) -> int:
-        """Return the mask of the set of a rank in 0..N-1 in colex order, N being `size`."""
+        """Return the bit mask of the set at place `rank`, from 0, in colex order of all sets of s out of n bits."""
         mask, position = 0, self.n
         for order in range(self.s, 0, -1):
             position -= 1
@@ -64,7 +64,7 @@ class ParityConcepts:
         return mask
 
     def masks(self, start: int = 0, count: int | None = None) -> NDArray[np.uint64]:
-        """Return the masks of ranks start..start+count-1, or to the end, uint64. Raises `InputError` if n > 64."""
+        """Return sets of ranks start..start+count-1, or to the end, as uint64 bit masks; `InputError` if n > 64."""
         from hardness.kernels import bits as kernels
 
         if self.n > 64:
@@ -111,7 +111,7 @@ class RoundingConcepts:
         return int(self.q**self.n)
 
     def elements(self) -> NDArray[np.int16]:
-        """Return all secrets, int16 (q^n, n). Raises `InputError` if a table of all labels would exceed 1 GiB."""
+        """Return all secrets w, int16 (q^n, n). Raises `InputError` if a table of all labels would exceed 1 GiB."""
         table = self.size * (2 if self.gadget == "diag" else 3) ** self.n
         if table > 2**30 or self.q > 2**15:
             raise InputError(
@@ -121,25 +121,25 @@ class RoundingConcepts:
 
     @property
     def powers(self) -> NDArray[np.int64]:
-        """Return the powers 1, q, …, q^(n-1): an element's product with them is its rank."""
+        """Return 1, q, …, q^(n-1): a secret's inner product with these is its rank, its row in `elements`."""
         return np.asarray(self.q ** np.arange(self.n))
 
     def public(self) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        """Return all U public vectors u, int8 (U, n), and their probabilities (U,)."""
+        """Return all U input vectors u of bits or -1, 0, 1, int8 (U, n), and their probabilities (U,)."""
         base, low = (2, 0) if self.gadget == "diag" else (3, -1)
         vectors = (np.arange(base**self.n)[:, None] // base ** np.arange(self.n) % base + low).astype(np.int8)
         odds = np.where(vectors == 0, 0.5, 0.5 if base == 2 else 0.25)
         return vectors, np.asarray(odds.prod(axis=1))
 
     def labels(self, elements: NDArray[np.int16]) -> NDArray[np.uint8]:
-        """Return the label 0..p-1 of every public vector under each of the secrets (count, n), uint8 (count, U)."""
+        """Return the label 0..p-1 of each of the U inputs under each of the secrets (count, n), uint8 (count, U)."""
         centred = modular.centred(elements.astype(np.int64), self.q)
         # Inner products stay far below 2^24, so the fast product in float32 is exact.
         t = (centred.astype(np.float32) @ self.public()[0].T.astype(np.float32)).astype(np.int64)
         return self.level(t, centred).astype(np.uint8)
 
     def level(self, t: NDArray[np.int64], centred: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the labels at integers t (count, ...), inner products of secrets (count, n) centred in (-q/2, q/2]."""
+        """Return the labels 0..p-1 at inner products t (count, …) of secrets `centred` (count, n) in (-q/2, q/2]."""
         cells = modular.cell(t, self.q, self.p)
         if self.heads is not None:
             means = centred.sum(axis=1) / 2 if self.gadget == "diag" else np.zeros(len(centred))
@@ -155,7 +155,7 @@ class RoundingConcepts:
 
     @cached_property
     def label_table(self) -> NDArray[np.uint8]:
-        """Return the labels of every public vector under all secrets in order of rank, uint8 (q^n, U)."""
+        """Return the labels of each of the U inputs under all secrets in order of rank, uint8 (q^n, U)."""
         elements = self.elements()
         return np.concatenate([self.labels(elements[i : i + 4096]) for i in range(0, len(elements), 4096)])
 
@@ -186,7 +186,7 @@ class ListedConcepts(ABC):
 
     @abstractmethod
     def values(self, secret: Arrays, v: NDArray[np.int8]) -> NDArray[Any]:
-        """Return the labels ±1 (inputs,) of sign vectors v (inputs, n)."""
+        """Return the labels ±1 (inputs,) that a secret gives to sign vectors v (inputs, n)."""
 
     @cached_property
     def inputs(self) -> NDArray[np.int8]:
@@ -195,7 +195,7 @@ class ListedConcepts(ABC):
 
     @cached_property
     def table(self) -> NDArray[np.int8]:
-        """Return labels ±1 of all N distinct concepts, int8 (N, 2^n). Raises `InputError` for others or over 2^28."""
+        """Return the N distinct rows of labels ±1, int8 (N, 2^n). Raises `InputError` for other labels or over 2^28."""
         secrets = self.secrets()
         if not 0 < len(secrets) * 2**self.n <= ENUMERATED:
             raise InputError(f"{len(secrets)} concepts cannot be listed on 2^{self.n} inputs")

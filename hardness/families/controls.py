@@ -88,11 +88,11 @@ class Nested(Family):
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Return by how many coordinates each parity of the chain exceeds the one before."""
+        """Return by how many coordinates each set of the chain S_1 ⊂ S_2 ⊂ … of parities exceeds the one before."""
         return blocks_of(self.size, self.block)
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Return a uniform hidden set: "support" (s,) ascending, and "order" (s,), that in which the chain grows."""
+        """Return a uniform hidden set: "support" (s,) ascending, and "order" (s,), in which nested sets take it up."""
         support = self._task().draw(rng)["support"]
         return {"support": support, "order": rng.permutation(support)}
 
@@ -115,7 +115,7 @@ class Nested(Family):
         return gadget.exact(self.gadget, weights, *levels(self.gadget, len(support)), self.sharpness)
 
     def certificate(self, teacher: NestedGadget) -> dict[str, Any]:
-        """Return what is proved (theorem 1.2): column i of row a is x_a[0] times A_i ± 1, or C_i if x_1[0] = x_2[0]."""
+        """Return what theorem 1.2 proves: label entry (a, i) is x_a[0] (A_i ± 1), or x_a[0] C_i if x_1[0] = x_2[0]."""
         parities = (teacher, *teacher.blocks)
         return {
             "method": "theorem 1.2, exact over Q, for every shown parity",
@@ -130,7 +130,7 @@ class Nested(Family):
         }
 
     def verify(self, teacher: NestedGadget, secret: Secret) -> Checks:
-        """Return the outcome of checking theorem 1.2 anew at every level of every parity."""
+        """Return [(name, passed, detail)] of checking theorem 1.2 anew at each sum of each shown parity's bits."""
         sizes = np.cumsum(self.blocks).tolist()
         rests = [gadget.residual(levels(self.gadget, size)[1], self.sharpness) for size in sizes]
         detail = f"theorem 1.2 for {len(sizes)} parities, residual {max(rests)}"
@@ -178,7 +178,7 @@ class Tent(Family):
         self._parity.check(secret)
 
     def realize(self, secret: Secret) -> Gadget:
-        """Return the heads of the parity of the secret's set, with the signs of a tent."""
+        """Return the heads of the hidden set's parity, with signs changed so that the label rises and then falls."""
         parity = self._parity.realize(secret)
         rising = np.arange(self.heads) < -(-self.heads // 2)
         c = np.where(rising, 1, -1) * np.abs(parity.coefficients)
@@ -244,7 +244,7 @@ class RandomDiagonal(Family):
 
 
 def _values(theta: Floats, c: Floats, words: Words) -> Floats:
-    """Return Σ_i c_i tanh(<θ_i, u>) (n,) of packed bits u (n, words), alike to the last bit in any set of rows."""
+    """Return Σ_i c_i tanh(⟨θ_i, u⟩) (n,) for bits u packed in `words`; a row's float is the same in any batch."""
     levels = np.zeros((len(words), len(c)))
     bits = unpack_bits(words, theta.shape[1])
     for j in range(theta.shape[1]):

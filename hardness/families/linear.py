@@ -58,7 +58,7 @@ class Hidden(ABC):
     @staticmethod
     @abstractmethod
     def _parse(public: Public) -> tuple[int, int, Any, int | None, int | None]:
-        """Return (q, p, gadget, sparsity, heads), fields of `Hidden`, from the public parameters of a family."""
+        """Return (q, p, gadget, the secret's non-zeros or None, heads or None) from a family's public parameters."""
 
     @staticmethod
     @abstractmethod
@@ -71,11 +71,11 @@ class Hidden(ABC):
         """Return w (n,) of a secret from a file. Raises `LookupError`, `TypeError` or `ValueError` for a bad one."""
 
     def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the public vectors a (N, n) int8, |z| or z_0 z, of pairs X (N, 2, d) that differ in coordinate 0."""
+        """Return public vectors, int8 (N, n), of pairs X (N, 2, d): |z| or z_0 z, z = (x_1 - x_2)/2, less entry z_0."""
         return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
 
     def levels(self, values: Floats) -> Floats:
-        """Return the levels (N,), in 0..p-1 if labels are valid, of `values` (N,): labels less their constant A."""
+        """Return the rounded residues 0..p-1 (N,) that labels show, given `values` (N,), labels less the constant A."""
         return (values - self.first) / self.step
 
     @property
@@ -84,7 +84,7 @@ class Hidden(ABC):
         return float(_needed(vars(self), "A"))
 
     def equations(self, X: NDArray[np.int8], Y: Floats) -> "Equations":
-        """Return the equations in examples X, Y (N, 2, d). Raises `InputError` for a wrong shape or constant A."""
+        """Return the equations that X, Y (N, 2, d) show. Raises `InputError` if shapes or labels do not fit."""
         if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or self.dim not in (None, X.shape[2]):
             raise InputError(f"X and Y must both have shape (N, 2, {self.dim}), got {X.shape} and {Y.shape}")
         rows, A = informative(X), self.offset
@@ -96,7 +96,7 @@ class Hidden(ABC):
         return self.rows(self.vectors(X[rows]), level)
 
     def rows(self, a: NDArray[np.int8], level: Integers) -> "Equations":
-        """Return vectors a (N, n) and levels (N,) as equations. Raises `InputError` if `sparsity`, of w, exceeds n."""
+        """Return vectors a (N, n) and levels (N,) as equations. Raises `InputError` if w has over n non-zeros."""
         if self.sparsity is not None and self.sparsity > a.shape[1]:
             raise InputError(f"`public` states a secret of {self.sparsity} of {a.shape[1]} coordinates")
         kind = type(self)
@@ -192,7 +192,7 @@ class Equations:
         return self.q == 2 and self.sparsity is not None and not self.noise
 
     def rows(self, index: Integers | NDArray[np.bool_] | slice) -> "Equations":
-        """Return the equations that `index` selects: numbers, a mask or a slice."""
+        """Return the equations that `index` selects: indices, a mask or a slice."""
         return replace(self, a=self.a[index], level=self.level[index])
 
     def agreement(self, w: Integers) -> float:
@@ -212,10 +212,10 @@ def _needed(public: Public, name: str) -> Any:
 
 
 def span(w: Integers, q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:
-    """Return (low, high): a layer of `heads` heads shows the right level of t = ⟨w, a⟩ only where low <= t < high.
+    """Return (low, high): `heads` heads show the level ⌊p (t mod q)/q⌋ of t = ⟨w, a⟩ rightly only for low <= t < high.
 
-    None if it does so at every t that occurs, or if `heads` is None. w (n,) holds residues mod q in (-q/2, q/2], p is
-    the number of levels, and `dot` says that vectors a have entries -1, 0, 1 and not 0, 1.
+    None if they do so at every t that occurs, or if `heads` is None. w (n,) holds residues mod q in (-q/2, q/2], and
+    `dot` says that vectors a have entries -1, 0, 1 and not 0, 1.
     """
     low, high = level_range("dot" if dot else "diag", w.tolist())
     cell = modular.cell(low, q, p)

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def _knob(text: str) -> Any:
-    """Return a dataclass field with help `text` that changes the layer and not its secret; if None, files omit it."""
+    """Return a field with help `text`, None by default, that changes the layer and not the secret; files omit None."""
     return described(text, None, switch=True, same_secret=True)
 
 
@@ -76,7 +76,7 @@ class Nondegenerate(Family):
         return {"method": "none: the layer is the secret"}
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Return the layer itself: {"theta": (m, d, d), "w": (m, d, d)}."""
+        """Return the secret, a layer of random matrices before changes: {"theta": (m, d, d), "w": (m, d, d)}."""
         shape = (self.heads, self.dim, self.dim)
         return {
             "theta": rng.normal(0, self.scale / (2**0.5 * self.dim), shape),
@@ -87,7 +87,7 @@ class Nondegenerate(Family):
         expect(secret, dict.fromkeys(("theta", "w"), ("<f8", (self.heads, self.dim, self.dim))))
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
-        """Return the layer of the secret's theta and w, changed as the parameters that are not None say."""
+        """Return the layer of a secret's theta and w, changed as parameters like `stable_rank` ask if not None."""
         layer = dict(secret)
         for name, (part, change, _) in KNOBS.items():
             if (value := getattr(self, name)) is not None:
@@ -99,7 +99,7 @@ class Nondegenerate(Family):
 
 
 def with_coherence(M: Array, coherence: float) -> Array:
-    """Return combinations of the matrices M (m, d, d), norms as before, with all cosines `coherence`, in [0, 1)."""
+    """Return combinations of M (m, d, d), Frobenius norms as before, any two at the cosine `coherence`, in [0, 1)."""
     m = len(M)
     norms = np.linalg.norm(M, axis=(1, 2))
     U, _, Vt = np.linalg.svd(M.reshape(m, -1), full_matrices=False)
@@ -109,7 +109,7 @@ def with_coherence(M: Array, coherence: float) -> Array:
 
 
 def with_stable_rank(M: Array, rank: float) -> Array:
-    """Return matrices A of the Frobenius norms and singular vectors of M (m, d, d), |A|²/‖A‖² = `rank` in [1, d]."""
+    """Return M (m, d, d) with new singular values, Frobenius norms |A| as before: stable rank |A|²/‖A‖² = `rank`."""
     d = M.shape[1]
     U, _, Vt = np.linalg.svd(M)
     values = np.full(d, ((rank - 1) / max(d - 1, 1)) ** 0.5)
@@ -118,7 +118,7 @@ def with_stable_rank(M: Array, rank: float) -> Array:
 
 
 def with_diagonal(M: Array, weight: float) -> Array:
-    """Return M (m, d, d), Frobenius norms as before, with shifted diagonals: tr(A)²/|A|² = `weight` in [0, d)."""
+    """Return M (m, d, d) with shifted diagonals, Frobenius norms |A| as before: tr(A)²/|A|² = `weight`, in [0, d)."""
     d = M.shape[1]
     rest = M - np.trace(M, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
     unit = rest / np.linalg.norm(rest, axis=(1, 2), keepdims=True)
@@ -126,7 +126,7 @@ def with_diagonal(M: Array, weight: float) -> Array:
 
 
 def with_column(M: Array, share: float) -> Array:
-    """Return M (m, d, d) with columns rescaled, norms as before: the largest has this `share` of |A|², in (0, 1)."""
+    """Return M (m, d, d) with columns rescaled, Frobenius norms |A| as before: the largest has `share` < 1 of |A|²."""
     power = (M**2).sum(axis=1)
     largest, total = power.max(axis=1, keepdims=True), power.sum(axis=1, keepdims=True)
     scale = np.where(power == largest, share * total / largest, (1 - share) * total / (total - largest))
@@ -134,7 +134,7 @@ def with_column(M: Array, share: float) -> Array:
 
 
 def near_lattice(M: Array, distance: float) -> Array:
-    """Return M (m, d, d), entries moved towards multiples of their rms, to a mean `distance` from these in rms."""
+    """Return M (m, d, d), entries moved towards multiples of their matrix's rms, to a mean `distance` of that rms."""
     step = np.sqrt((M**2).mean(axis=(1, 2), keepdims=True))
     nearest = np.round(M / step)
     return np.asarray(step * (nearest + 4 * distance * (M / step - nearest)))
@@ -149,7 +149,7 @@ def with_norm_ratio(M: Array, ratio: float) -> Array:
 
 
 def with_sum(M: Array, size: float) -> Array:
-    """Return matrices A like M (m, d, d) with |ΣA| = `size` · √Σ|A|², |·| Frobenius; independent ones have about 1."""
+    """Return M (m, d, d) with its mean rescaled, total Frobenius norm as before: |Σ A| = `size` · √Σ|A|²."""
     m = len(M)
     mean = M.mean(axis=0)
     apart = M - mean
@@ -159,7 +159,7 @@ def with_sum(M: Array, size: float) -> Array:
 
 
 def _of_norms(A: Array, M: Array) -> Array:
-    """Return the matrices A (m, d, d), each scaled to the Frobenius norm of its fellow in M."""
+    """Return the matrices A (m, d, d), each scaled to the Frobenius norm of the matrix at its place in M."""
     return np.asarray(A * (np.linalg.norm(M, axis=(1, 2)) / np.linalg.norm(A, axis=(1, 2)))[:, None, None])
 
 

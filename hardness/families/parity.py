@@ -22,7 +22,7 @@ SEVERAL = {"sharp": sharp, "wide": wide}  # gadgets whose heads have a sharpness
 
 
 def levels(kind: ParityKind, size: int) -> tuple[list[int], list[int]]:
-    """Return the levels t of a hidden set of `size` s, 0..s (for gadget `kind` dot -s..s), and (-1)^t of each."""
+    """Return the values t of a sum over `size` = s coordinates, 0..s (-s..s for `kind` dot), and (-1)^t of each."""
     reached = list(range(-size if kind == "dot" else 0, size + 1))
     return reached, [1 - 2 * (t % 2) for t in reached]
 
@@ -94,7 +94,7 @@ class Parity(Family):
         return log2(self.sets.size)
 
     def model_secret(self) -> Secret:
-        """Return the set of the first s coordinates as the secret: every other layer has its coordinates permuted."""
+        """Return the set of the first s coordinates: the layers of all other secrets only have coordinates permuted."""
         return {"support": np.arange(1, self.size + 1)}
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -107,7 +107,7 @@ class Parity(Family):
             raise InputError(f"the secret's support must lie in 1..{self.dim - 1}")
 
     def realize(self, secret: Secret) -> Gadget:
-        """Return heads that compute the parity of the coordinates of S in which tokens differ (theorems 1.2, 1.5)."""
+        """Return heads that give the parity of the hidden set's coordinates where tokens differ (theorems 1.2, 1.5)."""
         weights = np.isin(np.arange(self.dim), secret["support"]).astype(int).tolist()
         if several := SEVERAL.get(self.gadget):
             made: Gadget = several.exact(weights, self.heads, self.balance)
@@ -115,7 +115,7 @@ class Parity(Family):
         return gadget.exact(self.gadget, weights, *levels(self.gadget, self.size), self.sharpness)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return label values (n,), a constant plus the parity ±1, flipped where the uniform `noise` < `flip`."""
+        """Return for each packed pair a constant plus its parity ±1, flipped where uniform `noise` (n,) < `flip`."""
         value = teacher.value(teacher.levels(words))
         if not self.flip:
             return value
@@ -140,7 +140,7 @@ class Parity(Family):
         }
 
     def verify(self, teacher: Gadget, secret: Secret) -> Checks:
-        """Return the outcome of checking theorem 1.2 or 1.5 anew at every level."""
+        """Return [(name, passed, detail)] of checking theorem 1.2 or 1.5 anew at every sum of the hidden set's bits."""
         if several := SEVERAL.get(self.gadget):
             return [("certificate", *several.proved(self.heads, self.size, self.balance))]
         _, targets = levels(self.gadget, self.size)

@@ -76,12 +76,12 @@ class Rounding(Family):
 
     @property
     def _reach(self) -> int:
-        """Return the difference of the largest and smallest t = ⟨w, a⟩ for a secret w whose non-zeros all are ±1."""
+        """Return the largest less the smallest t = ⟨w, a⟩ over public vectors a, for a w whose non-zeros are all ±1."""
         return (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
 
     @property
     def _farthest(self) -> int:
-        """Return the largest |t|, t = ⟨w, a⟩, that any secret w can reach."""
+        """Return the largest |t|, t = ⟨w, a⟩ before it is rounded, over all secrets w and public vectors a."""
         return (self.weight or self.dim - 1) * (self.modulus // 2)
 
     def log2_secrets(self) -> float:
@@ -100,20 +100,17 @@ class Rounding(Family):
         return self.levels * -(-cells // self.levels)
 
     def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
-        """Return a certificate without the probability of a wrong label if `heads` is set: it depends on the secret."""
+        """Return a certificate to publish: if `heads` is set, without the chance of a wrong label, which tells of w."""
         return certificate if self.heads is None else {**certificate, "error_mass": None}
 
     def concepts(self) -> RoundingConcepts | None:
-        """Return the concept class of dense secrets, under `heads` heads if given; None for sparse secrets.
-
-        Theory 2.6 is about uniform secrets, and labels whose constants A and C (`certificate`) do not depend on them.
-        """
+        """Return the class of all dense secrets (theory 2.6), with labels of `heads` heads if set; None for sparse."""
         if self.weight is not None:
             return None
         return RoundingConcepts(self.dim - 1, self.modulus, self.levels, self.gadget, self.heads)
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Return a secret {"w": (d-1,) centred residues} of coordinates 1.., uniform or with `weight` non-zeros."""
+        """Return a secret {"w": (d-1,) residues centred about 0}, uniform, or with `weight` non-zeros if set."""
         n = self.dim - 1
         if self.weight is None:
             return {"w": modular.centred(modular.draw(self.modulus, n, rng), self.modulus)}
@@ -128,7 +125,7 @@ class Rounding(Family):
             raise InputError(f"the secret's w must hold residues mod {self.modulus}")
 
     def realize(self, secret: Secret) -> Gadget:
-        """Return the heads that compute the rounded residue: steep ones (β = 80), or theorem 1.2's if `exact`."""
+        """Return heads that give the rounded residue: steep ones (β = 80), or exact ones of theorem 1.2 if `exact`."""
         weights = [0, *secret["w"].tolist()]
         if self.exact:
             levels = self._levels()
@@ -147,20 +144,20 @@ class Rounding(Family):
         return gadget.saturated(self.gadget, weights, changes - 0.5, np.arange(heads + 1) % p)
 
     def _levels(self) -> list[int]:
-        """Return every t = ⟨w, a⟩ that some secret w reaches: heads made for all of them betray none (theory 1.4)."""
+        """Return every t = ⟨w, a⟩ that any secret w reaches: heads made for all of them betray no w (theory 1.4)."""
         return list(range(-self._farthest, self._farthest + 1))
 
     def _ideal(self, t: Any) -> NDArray[np.int64]:
         return np.asarray(modular.level(np.asarray(t), self.modulus, self.levels))
 
     def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return `column_values` (n,) for diag; raise `InputError` for dot, whose labels depend on tokens' signs."""
+        """Return the label values (n,) of packed pairs for gadget diag; raise `InputError` for dot: signs matter."""
         if self.gadget == "dot":
             raise InputError(f"labels of {self.name} are no function of the bits in which two tokens differ")
         return self.column_values(teacher, words, noise)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the label values (n,) at t + e: t = ⟨w, a⟩, e = round(N(0, self.noise²)) by the uniform `noise`."""
+        """Return the label values (n,) at ⟨w, a⟩ + e, e being a rounded N(0, self.noise²) made of uniform `noise`."""
         t = teacher.levels(words)
         if self.noise:
             from scipy.special import ndtri
@@ -169,7 +166,7 @@ class Rounding(Family):
         return teacher.value(t)
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
-        """Return what is proved of the layer: its distance to the labels, and the exact chance of a wrong label."""
+        """Return what is proved of the layer: its outputs' distance to exact labels, and how likely one is wrong."""
         # Without `heads` they cover all levels, and each cell has its label (`realize`).
         mass = 0 if self.exact or self.heads is None else self._error_mass(teacher)
         steps = "saturated steps (theory 1.4), exact level counts"
@@ -191,7 +188,7 @@ class Rounding(Family):
         return Fraction(sum(counts[i] for i in wrong), 2**bits)
 
     def verify(self, teacher: Gadget, secret: Secret) -> Checks:
-        """Return the outcome of checking theorem 1.2 at every t, or how near steep heads are to their labels."""
+        """Return [(name, passed, detail)]: theorem 1.2 at every t = ⟨w, a⟩ if `exact`, else the label error is tiny."""
         if self.exact:
             targets = self._ideal(self._levels()).tolist()
             rest = gadget.residual(targets, sharpness=8)

@@ -141,7 +141,7 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
 
 @compiled
 def gate(words: Any, value: Any, closed: Any, out: Any) -> Any:
-    """Fill out (n, 2) with each token's feature 0, ±1, times value (n,), or `closed` where a pair agrees in it."""
+    """Fill out (n, 2) with feature 0 (±1) of each pair's tokens, times value (n,), or `closed` if they agree in it."""
     for i in range(value.size):
         first, second, here = words[i, 0, 0] & ONE, words[i, 1, 0] & ONE, value[i]
         # Products with signs, not branches: half of these would be guessed wrong.
@@ -164,8 +164,8 @@ def signs(octets: Any, out: Any) -> Any:
 def open_pairs(words: Any, pairs: Any, bits: Any, positions: Any) -> Any:
     """Copy the packed token pairs of `words` (n, 2, W) that differ in bit 0 (an open gate); return how many these are.
 
-    Filled from the front are `pairs` (n, 2, W), `bits` (n, W) with the XOR of the two tokens, and `positions` (n,) with
-    indices. Other pairs are written too, and overwritten by the next: a branch taken half of the time would cost more.
+    Their tokens go to the front of `pairs` (n, 2, W), the XOR of the two to `bits` (n, W), and their indices in `words`
+    to `positions` (n,). What stands behind them is arbitrary.
     """
     count = 0
     for i in range(len(words)):

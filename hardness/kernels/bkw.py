@@ -83,7 +83,7 @@ def combine(
 
 @njit(cache=True, nogil=True)
 def _turned(v: Vectors, phase: Any, theta: Phases) -> int:
-    """Return the index in the cosine and sine tables of phase - v·theta, 2^32 to the turn: its top 12 bits."""
+    """Return the top 12 bits of the angle phase - v·theta (2^32 is a full turn), an index to tables of cos and sin."""
     turned = np.int64(phase)
     for c in range(v.size):
         turned -= v[c] * np.int64(theta[c])
@@ -99,7 +99,7 @@ def fold(
     g: int,
     table: NDArray[np.complex64],
 ) -> None:
-    """Add e^{i(phase - v·theta)} of each row of v to the cell of table (g^k,) of its entries in `columns` mod g."""
+    """Add each row's e^{i(phase - v·theta)} to the cell of table (g^k,) that its k entries in `columns` give mod g."""
     for i in range(len(v)):
         index = _turned(v[i], phases[i], theta)
         # The grid's cell: residues mod g of the columns in mixed radix, the first column the most significant.

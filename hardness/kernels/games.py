@@ -9,8 +9,7 @@ from hardness.kernels.bits import compiled
 def best_window(values: Any, length: Any, zeros: Any) -> Any:
     """Return (low, count) of the closed interval [low, low + length] that holds the most points.
 
-    The points are the sorted `values` and `zeros` points at 0. The first best interval is taken. An interval can be
-    slid up until its low end is a point without losing any, so only points are tried as low ends.
+    The points are the sorted `values` and `zeros` points at 0. The first best interval is taken.
     """
     best, low, j = -1, values[0] if values.size else 0 * length, 0
     before = 0  # values[before:j] lie in [start, start + length]

@@ -19,9 +19,8 @@ MOST_BITS = 7  # bits that index a table at most: six tables of 128 rows of 4,09
 def rref2(words: Words, columns: int) -> NDArray[np.int64]:
     """Bring packed rows (N, W) into reduced row echelon form over GF(2), in place; return the pivot columns (rank,).
 
-    Pivots are sought in the first `columns` bits. By the method of four Russians (Arlazarov, Dinic, Kronrod, Faradzhev
-    1970) with six tables, as in M4RI (Albrecht, Bard, Hart 2010), the pivots of a panel of columns are found first.
-    Every other row is then cleared of them by one lookup in each table, which holds all sums of a few pivot rows.
+    Pivots are sought in the first `columns` bits, by the method of four Russians (Arlazarov, Dinic, Kronrod, Faradzhev
+    1970) with six tables of sums of pivot rows, as in M4RI (Albrecht, Bard, Hart 2010).
     """
     N, W = words.shape
     pivots = np.empty(min(N, columns), dtype=np.int64)
@@ -55,7 +54,7 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
 
 @njit(cache=True)
 def _clear(words: Words, pivots: NDArray[np.int64], rank: int, start: int, table: Words, bits: int) -> None:
-    """Clear the columns `pivots` (count,) in all rows of `words` but their own, the `count` rows from `rank` on.
+    """Zero the bit columns `pivots` (count,) in all rows of `words` but the `count` pivot rows, which start at `rank`.
 
     `table` holds six tables of the 2^bits sums of up to `bits` pivot rows each. Words before `start` stay as they are.
     """
@@ -131,8 +130,7 @@ def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end:
 def rref_local(A: NDArray[np.int64], prime: int, modulus: int, columns: int) -> NDArray[np.int64]:
     """Bring A (N, width) into reduced echelon form mod `modulus`, a power of `prime`, in place; return pivot columns.
 
-    Pivots are units, sought in the first `columns` columns. In the local ring Z/ℓᵏ a column has one whenever the rows
-    left have full rank there mod ℓ, so a system with one solution is solved as over a field.
+    Pivots are units, sought in the first `columns` columns. A system with one solution is solved as over a field.
     """
     N, width = A.shape
     pivots = np.empty(min(N, columns), dtype=np.int64)
@@ -180,8 +178,7 @@ def pooled_gauss(
     """Solve n + 1 random rows of `pool` over GF(2), again and again until at most `limit` rows of `check` contradict.
 
     A row (W,) is an equation ⟨w, a⟩ = b: a in bits 0..n-1, b in bit n. Returns the number of tries, at most `tries`,
-    whether the last one passed, and its solution w (W,) with bit n set. Rows of rank below n are a failed try (theory
-    4.1).
+    whether the last one passed, and its solution w (W,) with bit n set. Rows of rank below n fail (theory 4.1).
     """
     M, W = pool.shape
     order = np.arange(M)
