@@ -28,7 +28,7 @@ UNLISTED: "dict[str, Study | str]" = {
 
 
 def _offered() -> "dict[str, Study | str]":
-    """Return all studies by name, those not imported as ``module:STUDY``; no other package replaces a built-in one."""
+    """Return all studies by name, as text ``module:STUDY`` until imported; built-in studies cannot be replaced."""
     builtin = registry.names("studies", builtin=True)
     offered: dict[bool, dict[str, Study | str]] = {False: {}, True: {**STUDIES}}
     for name, studies in registry.loaded("studies"):
@@ -57,10 +57,11 @@ def get(name: str) -> "Study":
 
 
 def report(rows: Path, pdf: bool = False) -> tuple[str, Path]:
-    """Write the article or the dashboard of the rows at `rows` beside them; return its title and its file.
+    """Write the page about the rows of a study at `rows` beside them; return its title and its file.
 
-    A rows.csv without a rows.db beside it is a committed table and gets its study's article, if any; `pdf` writes the
-    figures as PDF too. All other rows get the dashboard. Raises `InputError` for rows that do not fit their study.
+    A rows.csv without a rows.db beside it is a committed table and gets its study's article, if any; `pdf` writes
+    figures as PDF too. Others get a dashboard, a general page. Raises `InputError` for rows that do not fit their
+    study.
     """
     from hardness.engine.rows import file_of, read
     from hardness.report import article, dashboard

@@ -39,15 +39,15 @@ STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 5.0, solving_cost, 
 
 
 def named(seed: int, ratio: int | None, dim: int | None = None) -> tuple[dict[str, Any], Path]:
-    """Return the study, seed and d = `ratio` m or d = `dim` of a ray over m heads, by name, and its default folder."""
+    """Return what identifies a study of cost against heads m at d = `ratio` m or d = `dim`, and its default folder."""
     line, name = ({"ray": ratio}, f"{ratio}m") if dim is None else ({"dim": dim}, f"d{dim}")
     return {"study": NAME, "seed": seed, "quick": False, **line}, Path("rays") / name
 
 
 def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -> list[tuple[int, int]]:
-    """Return the pairs (m, d) with d = `ratio` m, or with d = `dim`, for each number m of `heads` in ascending order.
+    """Return the pairs (m, d) with d = `ratio` m, or d = `dim` if that is None, for each m of `heads`, ascending.
 
-    Raises `InputError` for `ratio` < 2, d too small for m hidden features, and more than 10^8 possible hidden sets.
+    Raises `InputError` for `ratio` < 2, d too small to hide m coordinates, and more than 10^8 possible hidden sets.
     """
     if ratio is not None and ratio < 2:
         raise InputError(f"a ray d = C m has C >= 2, got {ratio}: fewer features leave nothing to hide")
@@ -64,7 +64,7 @@ def places_of(heads: Iterable[int], ratio: int | None, dim: int | None = None) -
 def tasks_at(
     places: Sequence[tuple[int, int]], learners: Iterable[str] = (LEARNER,), width: int | None = None
 ) -> list[Task]:
-    """Return trials of strategies, Gaussian elimination and learners at the pairs (heads m, dimension d) of `places`.
+    """Return trials of query strategies, Gaussian elimination and learners at all (heads m, dimension d) of `places`.
 
     `width` is the number of heads of the learners, None for their default. Raises `InputError` for what is no learner.
     """
@@ -98,7 +98,7 @@ def ray(
     workers: int | None = None,
     out: str | Path | None = None,
 ) -> pd.DataFrame:
-    """Return proved lower bounds, queries of strategies and examples of solvers along d = `ratio` m, a line for each.
+    """Return how cost grows with the number of heads m along d = `ratio` m: a line per m and bound, strategy or solver.
 
     The numbers m are `heads`. `learner` is a registered name, ``module:Class`` or a class, or a list of such, each run
     with its defaults on hidden sets and on random layers of the same form. Trials run on `workers` processes (None: one
@@ -127,7 +127,7 @@ def ray(
 
 
 def table_of(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return the table that `ray` returns: for every (heads, dimension) the lower bounds, then a line per solver."""
+    """Return the table of `ray` from its trials: for every (heads, dimension) lower bounds, then a line per solver."""
 
     def place(row: Row) -> tuple[int, int]:
         return row.task.params["heads"], row.task.params["dim"]
@@ -157,7 +157,7 @@ def text_of(rows: Sequence[Row]) -> list[str]:
 
 
 def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:
-    """Yield lower bounds at m heads and dimension d: on queries (theory 2.7), on examples kept as a bit each (2.10)."""
+    """Yield lower bounds at m heads, dimension d: on queries (theory 2.7), on examples kept as one bit each (2.10)."""
     from hardness.sq.bounds.floors import exact_floor
     from hardness.sq.bounds.messages import message_examples
 
@@ -169,7 +169,7 @@ def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:
 
 
 def _measured(rows: Sequence[Row], family: str, what: str, name: str) -> dict[str, Any]:
-    """Return one solver's line in the table of `ray`: median cost, range of solved runs, counts of endings and more."""
+    """Return the line of solver `name` in the table of `ray` from its runs: median cost, range, how runs ended, …"""
     finished = [row.outcome for row in rows if row.outcome and row.outcome.status in FINISHED]
     costs, missed = [float(end.cost or 0) for end in finished], [end.status != "solved" for end in finished]
     solved = [cost for cost, cut in zip(costs, missed, strict=True) if not cut]

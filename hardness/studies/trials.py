@@ -26,14 +26,14 @@ JUDGED = 2000  # fresh examples on which it judges
 
 
 def concepts_of(task: Task) -> Concepts:
-    """Return the concept class of a task's family; raises `InputError` where the family has none."""
+    """Return the concept class of a task's family, what may be hidden. Raises `InputError` if the family has none."""
     from hardness.sq.game import class_of
 
     return class_of(registry.get("family", task.family)(**task.params))
 
 
 def instance_of(task: Task, root: int) -> Instance:
-    """Return the instance of a task under a root seed."""
+    """Return the instance, a random member of the task's family, that the root seed determines."""
     return Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
 
 
@@ -53,7 +53,7 @@ def played(task: Task, root: int) -> "GameResult":
 
 
 def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
-    """Return the learner or attack that a task names, ready for `instance`; `sampling` is the seed of its examples."""
+    """Return the learner or attack that a task names, ready to run on `instance`; `sampling` seeds the examples."""
     solver = task.solver
     if "attack" in solver:
         work = task.budget.get("work")
@@ -63,7 +63,7 @@ def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
 
 
 def online(task: Task, root: int, guard: float) -> Outcome:
-    """Feed an online learner until 90 % of its signs on fresh examples are right, or its budget is spent."""
+    """Feed an online learner until 90 % of its labels' signs on fresh examples are right, or its budget is spent."""
     instance = instance_of(task, root)
     sampling, judged = task.seed(root, "examples"), fresh(instance, HELD_OUT, task.seed(root, "screen"))
     if judged.values is None:
@@ -81,10 +81,10 @@ def online(task: Task, root: int, guard: float) -> Outcome:
 
 
 def solving_cost(task: Task, root: int, guard: float) -> Outcome:
-    """Return the outcome of a trial; its cost is a game's queries, or the fewest examples tried that sufficed.
+    """Run a game, learner or attack; its cost is the game's queries, or the fewest examples tried that sufficed.
 
-    A game's detail holds its proved lower bounds, where known (`GameResult`). Other solvers have to explain 90 % of the
-    variance of labels, and in the same repetition all meet the same instance and examples.
+    A game's detail holds its proved lower bounds, where known (`GameResult`). Learners and attacks have to explain 90 %
+    of the variance of labels, and in the same repetition all meet the same instance and examples.
     """
     if "strategy" in task.solver:
         game = played(task, root)
@@ -109,7 +109,7 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
 
 
 def _gave_up(ending: Ending, streamed: bool, guard: float) -> Outcome:
-    """Return the outcome of a solver that raised; if fitted anew (not `streamed`), most errors count as `budget`."""
+    """Return the outcome of a solver that raised; if it is fitted anew (not `streamed`), most errors are a `budget`."""
     assert ending.error is not None
     outcome = outcome_of(ending.error, guard)
     if outcome.status == "timeout" or streamed:

@@ -59,7 +59,7 @@ SETTINGS = (
 
 
 def settings() -> Iterator[dict[str, Any]]:
-    """Yield the rows of `hardness validate`: each published setting with our runs of it, when these are done."""
+    """Yield the rows of `hardness validate`: each published experiment, with its epochs and those of our reruns."""
     for line in SETTINGS:
         ours = tuple(epochs(line, run) for run in range(RUNS))
         size = f"{line.table}: n = {line.n}, k = {line.k}, width {line.width}, {line.rows:,} rows"
@@ -70,7 +70,7 @@ def settings() -> Iterator[dict[str, Any]]:
 
 
 def within(published: tuple[int | None, ...], ours: tuple[int | None, ...]) -> bool:
-    """Return whether the ranges of epochs of the runs that solved overlap; also true if none solved in either table."""
+    """Return whether two ranges of epochs to a solution overlap (None: not solved), or no run of either was solved."""
     first, second = ([run for run in runs if run is not None] for runs in (published, ours))
     if not (first and second):
         return not first and not second
@@ -78,7 +78,7 @@ def within(published: tuple[int | None, ...], ours: tuple[int | None, ...]) -> b
 
 
 def open_rows(n: int, k: int, count: int, run: int) -> tuple[Floats, Floats]:
-    """Return (count, n) bits ±1 of informative rows of a hidden parity of k bits, and their parities (count,)."""
+    """Return random bits ±1 (count, n) and their parities (count,) over k hidden bits, from instance number `run`."""
     instance = Instance.generate(Parity(dim=n + 1, heads=k), SEED + run)
     examples = instance.examples(3 * count, seed=run)
     opened = np.flatnonzero(informative(examples.X))[:count]
@@ -90,7 +90,7 @@ def open_rows(n: int, k: int, count: int, run: int) -> tuple[Floats, Floats]:
 
 
 def epochs(setting: Setting, run: int) -> int | None:
-    """Return the epochs until the target share of test rows is right; None beyond the limit. `run` numbers the seed."""
+    """Return after how many epochs the setting's share of test rows is right, or None if never; `run` is the seed."""
     v, y = open_rows(setting.n, setting.k, setting.rows + TEST_ROWS, run)
     test, parity = v[setting.rows :], y[setting.rows :]
     v, y = v[: setting.rows], y[: setting.rows]
@@ -114,7 +114,7 @@ def epochs(setting: Setting, run: int) -> int | None:
 
 
 def step(setting: Setting, weights: list[Floats], v: Floats, y: Floats) -> None:
-    """Update the weights in place by one step on a batch: hinge loss with weight decay; no step if no loss is left."""
+    """Change weights [hidden, bias, out, shift] of a network by a step of hinge loss on bits v (n, bits), labels y."""
     hidden, bias, out, shift = weights
     unit = np.maximum(v @ hidden + bias, 0)
     inside = y * (unit @ out + shift) < 1

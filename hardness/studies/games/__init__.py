@@ -1,7 +1,4 @@
-"""The study `games`: how many queries a hidden secret takes, exactly or between two bounds.
-
-From the top: the grid, the trials, the lines of the article's tables, its numbers and its figures.
-"""
+"""The study `games`: how many queries a hidden secret takes, exactly or between two bounds."""
 
 from itertools import product
 from math import comb
@@ -30,7 +27,7 @@ BRACKETING = ("sign-batch", "flat")
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return searches for the least queries that surely identify a set, on small classes of sets, and games on all."""
+    """Return trials: searches for the exact least number of queries on small classes of parities, and games on all."""
     games = []
     small, large = (SMALL[:2], (QUICK,)) if quick else (SMALL, LARGE)
     for (n, s), tau in product((*small, *large), TOLERANCES[:: 2 if quick else 1]):
@@ -45,14 +42,14 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def game(task: Task, root: int, guard: float) -> Outcome:
-    """Play the task's strategy against its oracle, by default the adversary `window`; task and root seed decide all."""
+    """Play a query game: the task's strategy asks its oracle (by default the adversary `window`) for a hidden set."""
     result = played(task, root)
     sizes = {"concepts": result.concepts, "remaining": result.remaining, "exhaustive": result.concepts - 1}
     return Outcome(result.status, result.queries, {"bound": result.bound, **sizes})
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Play a game, or search for the least queries that suffice on a small class; the cost is then a lower bound."""
+    """Play a query game or, on a small class of parities, search how few queries suffice (cost: a lower bound)."""
     if task.solver["kind"] != "value":
         return game(task, root, guard)
     from hardness.exact.small_games import value
@@ -77,11 +74,11 @@ CELL = ["n", "s", "tau"]
 
 
 def brackets(rows: "DataFrame") -> "DataFrame":
-    """Return one line per class (s of n bits, N sets) and tolerance tau: bounds on queries, and those of each strategy.
+    """Return one line per class (parities of s of n bits, N sets) and tolerance tau: bounds on queries, costs of games.
 
     V and G are the least queries that identify a set for certain against the hardest oracle, and against the one that
     always keeps most sets (`window`, theory 2.7). `floor` bounds both from below, `lower` and `upper` bracket V, and
-    the column `G` bounds G from above. Games that were not won are nan.
+    the column `G` bounds G from above. Other columns are strategies, with their queries in games; nan if not won.
     """
     from hardness.exact.dependent import certain_queries
 
@@ -126,7 +123,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the table of proved bounds on queries and of games, on large classes of hidden sets."""
+    """Return the table of proved bounds on queries, and of queries in games, for large classes of parities."""
     lines = brackets(rows)
     shown = lines[(lines.N > SEVERAL) & lines.tau.isin(SHOWN)]
     shown = shown.sort_values(["N", "tau"], ascending=[True, False])
@@ -136,7 +133,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figure of queries in games, and their proved bounds, over the lower bound, on large classes."""
+    """Return the figure of queries in games, and of an upper bound, over the proved lower bound, for large classes."""
     lines = brackets(rows)
     figure, axes = plots.panels(1, len(LARGE), height=3.0, sharey=True)
     for axis, (n, s) in zip(axes, LARGE, strict=True):

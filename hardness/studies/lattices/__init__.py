@@ -43,7 +43,7 @@ Cell = tuple[str, int | None, int, int, int]  # attack, examples of a file, q, p
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return trials of lattice attack and BKW at growing dimensions, on files and streams without wrong labels."""
+    """Return trials of the lattice attack and BKW on rounding at growing dimensions, from files and from streams."""
     wanted = [
         task(*cell, run) for run in range(1 if quick else RUNS) for cell in _sizes(QUICK if quick else GRID)
     ]
@@ -57,7 +57,7 @@ def _sizes(grid: Sizes) -> Iterator[Cell]:
 
 
 def task(attack: str, samples: int | None, q: int, p: int, n: int, run: int) -> Task:
-    """Return one attack on rounding mod q to p levels, n coordinates, from `samples` examples or (None) a stream."""
+    """Return an attack on n secret coordinates, rounded from mod q to p levels; `samples` None means a stream."""
     params = {"dim": n + 1, "modulus": q, "levels": p}
     budget = {} if samples is None else {"samples": samples}
     return Task("rounding", params, {"kind": "cryptanalysis", "attack": attack}, budget, run)
@@ -68,10 +68,7 @@ SPENT = ("selected_away", "trials", "block_size", "log2_nodes", "rank", "reason"
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one attack; `seconds` of the outcome are CPU time, which for a stream includes making its examples.
-
-    An answer other than the secret ends as `wrong`.
-    """
+    """Run an attack on an instance; its `seconds` are CPU time, which for a stream includes making the examples."""
     from hardness.attacks.bkw import bkw_stream
     from hardness.attacks.lattice import lattice_stream
     from hardness.attacks.streams import Stream
@@ -119,7 +116,7 @@ NAMES = {"lattice": "lattice", "bkw": "integer BKW"}
 def cells(rows: "DataFrame") -> "DataFrame":
     """Return one line per modulus q, levels p, dimension n and attack: runs, solved runs, and whether all were refused.
 
-    `took` and `predicted` are median seconds, of the solved runs and of all, where each run counts as 2 s at least.
+    `took` and `predicted` are median seconds: of solved runs, and as predicted of all. Each counts as 2 s at least.
     """
     solved = rows.status == "solved"
     table = rows.assign(
@@ -191,7 +188,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figure of seconds against n at each modulus q and number of levels p; runs on files are hollow."""
+    """Return the figure of attacks' CPU seconds against n for each (q, p); runs on files have hollow markers."""
     sources = [(cells(rows[rows.samples.isna()]), None), (cells(rows[rows.samples.notna()]), "white")]
     figure, axes = plots.panels(2, 2, height=2.5, sharey=True)
     for axis, (q, p) in zip(axes.flat, PANELS, strict=True):

@@ -72,12 +72,12 @@ FINEST_TRIED = 20
 
 
 def tolerance(exponent: float) -> float:
-    """Return 2^-exponent rounded to three digits, since theory 2.7 takes a tolerance as the decimal that is written."""
+    """Return 2^-exponent rounded to three digits: proofs take a tolerance as the decimal number that is written."""
     return float(f"{2.0**-exponent:.3g}")
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return games by class, tolerance and strategy, then runs of phases of the learner `provable` on random layers."""
+    """Return query games for hidden parities, and trials of the learner `provable`, by queries, on random layers."""
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
     parts = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _games(d, m, e)]
     cells, layers = ([(2, 1)], 1) if quick else ([*PHASES], LAYERS)
@@ -97,7 +97,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def _games(d: int, m: int, exponent: float) -> list[Task]:
-    """Return short games on m hidden of d - 1 bits at tolerance 2^-exponent, of the strategies that may be cheapest."""
+    """Return games for m hidden of d - 1 bits at tolerance 2^-exponent, of the strategies that may be cheapest."""
     size, tau = comb(d - 1, m), tolerance(exponent)
     if size * tau**2 <= SPREAD[d]:
         names = ["spread"] if d < LARGEST or exponent == int(exponent) else []
@@ -120,10 +120,10 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Play a game, or find the largest tolerances at which a learner's errors on a random layer fall to given aims.
+    """Play a query game, or find the largest tolerances at which a learner errs little enough on a random layer.
 
-    The cost is then the queries of one run; the detail lists the exponents e of the tolerances 2^-e that were tried, in
-    ascending order, and the error at each.
+    The task's `solver` lists the errors aimed at. The cost is then the queries of one run; the detail lists the
+    exponents e of the tolerances 2^-e that were tried, in ascending order, and the error at each.
     """
     if task.solver["kind"] == "frontier":
         return game(task, root, guard)
@@ -145,10 +145,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def error_at(task: Task, root: int, exponent: int) -> tuple[float, int]:
-    """Return the learner's relative error at tolerance 2^-exponent, and the number of its queries.
+    """Return a learner's relative error if queries are answered at tolerance 2^-exponent, and the number of these.
 
-    The error is that of the affine space found to be near all Θᵢ (phases 1 to 4), or of the worst Θᵢ (phase 6b, which
-    finds each). Tasks of both kinds in the same repetition meet the same layer.
+    For tasks of kind "phases" it is the error of an affine space near all Θᵢ (phases 1 to 4 of `provable`), else that
+    of the worst Θᵢ (phase 6b, which finds each). Tasks of both kinds in the same repetition meet the same layer.
     """
     params, solver = task.params, task.solver
     k, d = int(params["tokens"]), int(params["dim"])
@@ -180,17 +180,17 @@ PRICES: dict[str, tuple[Price, float]] = {
 
 @cache
 def parity_floor(dim: int, size: int, exponent: float) -> int:
-    """Return a lower bound on the queries at tolerance 2^-exponent that surely reveal `size` hidden of dim - 1 bits."""
+    """Return a lower bound on queries at tolerance 2^-exponent that surely reveal `size` hidden of dim - 1 bits."""
     sets, tau = comb(dim - 1, size), tolerance(exponent)
     return max(exact_floor(sets, tau), ceil(entropy_floor(sets, tau)))
 
 
 def least_needed(dim: int, size: int, price: Price, power: float) -> float:
-    """Return a lower bound on price(q, τ) over all τ, for the q queries at τ that reveal `size` hidden of dim - 1 bits.
+    """Return a lower bound on the price of revealing `size` hidden ones of dim - 1 bits, whatever the tolerance.
 
-    The price grows with q and 1/τ, and `power` is such that it is at least (q/τ²)^power. Between two neighbours of a
-    grid of tolerances, q is at least what the smaller one needs, and 1/τ that of the larger; below the grid, q/τ² >=
-    8(N-1) for N sets (theory 2.5d).
+    price(q, τ) of q queries at tolerance τ grows with q and 1/τ, and is at least (q/τ²)^`power`. Between two neighbours
+    of a grid of tolerances, q is at least what the smaller one needs (`parity_floor`), and 1/τ that of the larger.
+    Below the grid, q/τ² >= 8(N-1) for N sets (theory 2.5d).
     """
     steps = pairwise((2.0, *FINE))
     between = [price(parity_floor(dim, size, finer), tolerance(coarser)) for coarser, finer in steps]
@@ -199,7 +199,7 @@ def least_needed(dim: int, size: int, price: Price, power: float) -> float:
 
 
 def cheapest(rows: "DataFrame") -> "DataFrame":
-    """Return by d, number s of bits and e the cheapest game won at tolerance 2^-e, and a lower bound on queries."""
+    """Return by d, number s of hidden bits and e the cheapest game won at tolerance 2^-e, and a bound from below."""
     exponents = {tolerance(e): e for e in EXPONENTS}
     games = rows[(rows.kind == "frontier") & (rows.status == "solved") & (rows.cost > 0)]
     lines = games.assign(d=games.dim, s=games.heads, e=games.tolerance.map(exponents), queries=games.cost)
@@ -210,7 +210,7 @@ def cheapest(rows: "DataFrame") -> "DataFrame":
 
 
 def least_prices(games: "DataFrame") -> "DataFrame":
-    """Return one line per s at d = 24 with two prices of learning: the proved minimum, and the least in `games`.
+    """Return by number s of hidden bits, at d = 24, two prices of learning: proved minimum, and least in won `games`.
 
     q queries at tolerance τ cost q/τ² examples if each has its own, and max(q, 1/τ²) if all share them.
     """
@@ -227,12 +227,12 @@ def least_prices(games: "DataFrame") -> "DataFrame":
 
 
 def bought(size: int, tau: float) -> str:
-    """Return as text a lower bound on the queries at tolerance tau that reveal `size` of 255 bits (theory 2.5)."""
+    """Return as text a lower bound on queries at tolerance tau that reveal `size` hidden of 255 bits (theory 2.5)."""
     return at_least_power(max(0.0, log2(8 * tau**2) + log2(comb(BUDGET_DIM - 1, size) - 1)))
 
 
 def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
-    """Return the least of `tried` (values log2 1/τ) whose error (None: infinite) is at most `aim`; infinite if none is.
+    """Return the least of the exponents `tried` whose error (None: infinite) is at most `aim`; infinite if none is.
 
     >>> largest([9, 10, 11], [None, 0.2, 0.05], 0.3)
     10
@@ -242,13 +242,16 @@ def largest(tried: list[int], errors: list[float | None], aim: float) -> float:
 
 
 def needed(rows: "DataFrame", kind: str, aim: float) -> dict[int, list[float]]:
-    """Return by heads log2 1/τ of the largest τ at which each layer met `aim`; `kind` is "phases" or "every head"."""
+    """Return by number of heads, for each layer, log2 1/τ of the largest tolerance τ at which the error met `aim`.
+
+    The learner has to find all heads' Θᵢ if `kind` is "every head", and an affine space near them if it is "phases".
+    """
     cells = rows[(rows.kind == kind) & (rows.tokens == 2)].groupby("heads")
     return {int(m): [largest(row.tried, row.errors, aim) for row in cell.itertuples()] for m, cell in cells}
 
 
 def slope(layers: dict[int, list[float]]) -> list[float]:
-    """Return [slope, low, high] of log2 1/τ per head by least squares, with 95 % interval; `layers` is by heads."""
+    """Return [slope, low, high] of log2 1/τ against the number of heads, with 95 % interval, for values of `needed`."""
     from scipy.special import stdtrit
     from scipy.stats import linregress
 
@@ -291,7 +294,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the table of the least prices of learning at d = 24, in examples, as proved and as reached in games."""
+    """Return the table of the least price of learning a parity at d = 24, in examples: as proved, and in won games."""
     prices = least_prices(cheapest(rows))
     for name in PRICES:
         prices[f"{name} at least"] = [at_least(value, 1) for value in prices[f"{name} at least"]]
@@ -308,7 +311,7 @@ STRATEGIES = (
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figure of queries against 1/τ at d = 24: what is proved to be impossible, and the games won."""
+    """Return the figure of queries against 1/τ (tolerance τ) at d = 24: numbers proved impossible, and games won."""
     games = cheapest(rows)
     figure, axes = plots.panels(1, len(MAPPED), height=3.4, sharex=True)
     for axis, s in zip(axes, MAPPED, strict=True):

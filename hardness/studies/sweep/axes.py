@@ -27,17 +27,18 @@ LONGEST = 100  # characters of an expression: what is nested deeper than Python 
 
 
 def listed(value: Any) -> list[Any]:
-    """Return the values of an axis: a list as it is, anything else as the only one."""
+    """Return the values of one parameter of a grid: a list as it is, anything else as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 def cells(
     table: Mapping[str, Any], zipped: Sequence[str] = (), words: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return every cell of a grid as a dict: the product of the axes of `table`, its names in the same order.
+    """Return every cell of a grid, a dict of one value per parameter in `table`, whose lists make a product.
 
-    The lists named in `zipped` are paired by index and vary fastest. A text with an operator is an expression of other
-    entries, unless its name is in `words`. Raises `InputError` for unequal lengths and for expressions without a value.
+    Lists named in `zipped` are paired by index and vary fastest. A text with an operator, as "4*heads", is an
+    expression of others, unless its name is in `words`. Raises `InputError` for unequal lengths and expressions without
+    a value.
     """
     trees = {name: _parsed(value) for name, value in table.items() if name not in words}
     formulas = {name: tree for name, tree in trees.items() if tree is not None}
@@ -61,14 +62,14 @@ def cells(
 
 
 def size(table: Mapping[str, Any], zipped: Sequence[str] = ()) -> int:
-    """Return the number of cells of a grid without making them; the lists named in `zipped` go in step."""
+    """Return the number of cells of a grid without making them; the lists named in `zipped` are paired by index."""
     lengths = {name: len(value) for name, value in table.items() if isinstance(value, list)}
     in_step = max((lengths.pop(name, 1) for name in zipped), default=1)
     return in_step * prod(lengths.values())
 
 
 def _parsed(value: Any) -> ast.expr | None:
-    """Return the expression that a text is, if it holds an operator; None for a value and for a plain word."""
+    """Return the syntax tree of a text with an operator, such as "4*heads"; None for any other value or text."""
     if not isinstance(value, str) or len(value) > LONGEST:
         return None
     try:
@@ -79,7 +80,7 @@ def _parsed(value: Any) -> ast.expr | None:
 
 
 def _value(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
-    """Return an expression's integer value in a cell (values by name); `InputError`, naming `name`, if it has none."""
+    """Return the integer value of the expression for `name`, given a cell's other values. Raises `InputError`."""
     match tree:
         case ast.Constant(value=int(number)):
             return number
@@ -98,7 +99,7 @@ def _value(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
 
 
 def _order(formulas: Mapping[str, ast.expr], table: Mapping[str, Any]) -> list[str]:
-    """Return the names of `formulas` in an order of evaluation; `InputError` for a circle or a name not in `table`."""
+    """Return the names given by expressions (`formulas`) in an order of evaluation; `InputError` for a circle."""
     used = {
         name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         for name, tree in formulas.items()

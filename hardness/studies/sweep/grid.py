@@ -82,7 +82,7 @@ class Grid:
 
     @property
     def kind(self) -> str:
-        """Return the kind of solver: strategy, learner or attack. Raises `InputError` unless there is exactly one."""
+        """Return whether the grid's solver is a strategy, learner or attack; `InputError` unless there is just one."""
         named = [kind for kind in SOLVERS if kind in self.solver]
         if len(named) != 1:
             raise InputError(
@@ -92,12 +92,12 @@ class Grid:
 
     @property
     def name(self) -> str:
-        """Return family and solvers joined by hyphens, as the name of a folder."""
+        """Return the grid's name for its folder: the family and the solvers, joined by hyphens."""
         names = (self.family, *axes.listed(self.solver[self.kind]))
         return "-".join(str(name).rpartition(":")[2] for name in names)
 
     def tasks(self) -> list[Task]:
-        """Return one task for each solver, cell of the family's parameters, and run."""
+        """Return one task for each of the grid's solvers, each cell (set of the family's parameters) and each run."""
         family = families.get(self.family)
         types = types_of(family)
         words = [name for name, hint in types.items() if not {int, float} & {hint, *get_args(hint)}]
@@ -114,7 +114,7 @@ class Grid:
         return [Task(self.family, cell, solver, budget, run) for solver, cell, run in every]
 
     def _solvers(self) -> list[dict[str, Any]]:
-        """Return every combination of the solver's axes, as the `solver` of a task; texts are never expressions."""
+        """Return every solver of the grid, with each choice of options, as the `solver` of a task."""
         table = {name: value for name, value in self.solver.items() if name != "options"}
         named, options = axes.cells(table, words=table), self.solver.get("options", {})
         if self.kind == "strategy":
@@ -132,7 +132,7 @@ class Grid:
         ]
 
     def menu(self, learner: str) -> list[dict[str, Any]]:
-        """Return the settings of a learner to try in every cell, at most `settings` random combinations of its menu."""
+        """Return the settings of a learner's options to try, randomly chosen from its menu if that has too many."""
         menu = self.tune.get(learner) or self.tune.get("menu") or {}
         count = prod(len(values) for values in menu.values()) if menu else 0
         if not 1 <= count <= MOST_TRIALS:
@@ -157,13 +157,13 @@ class Grid:
         ]
 
     def _settings(self, cell: Task) -> Iterator[Task]:
-        """Yield the task of a cell once for each setting of its learner's menu."""
+        """Yield a copy of the task `cell` for each setting of the learner's options that is to be tried."""
         for setting in self.menu(str(cell.solver["learner"])):
             params = {**cell.solver["params"], **setting}
             yield replace(cell, solver={**cell.solver, "params": params})
 
     def tuned(self, ended: Mapping[str, Outcome]) -> list[Task]:
-        """Return one task per cell and run, with the setting whose tuning runs paid least for a solution (`price`).
+        """Return one task per cell and run, with the learner's setting whose tuning runs were cheapest (`price`).
 
         `ended` has the outcomes of the runs of `tuning`, by identity. A cell that no setting solves has the first one.
         """
@@ -175,10 +175,9 @@ class Grid:
 
 
 def price(runs: Sequence[Outcome], budget: Mapping[str, Any]) -> float:
-    """Return the cost of a solution if failed runs are started again: all that was spent per run solved, or inf.
+    """Return what a solution costs if failed runs are started again: all examples spent per solved run, or inf.
 
-    So neither cheap runs that mostly fail nor sure ones that cost much are chosen. A run that does not say what it
-    spent is charged its whole budget: a silent crash must not look cheap.
+    A run that does not say what it spent is charged its whole budget: a silent crash must not look cheap.
     """
     solved = sum(run.status == "solved" for run in runs)
     spent = sum(float(budget["samples"] if run.cost is None else run.cost) for run in runs)
@@ -201,7 +200,7 @@ def read(path: Path, changes: Iterable[str] = ()) -> Grid:
 
 
 def _change(entries: dict[str, Any], change: str) -> None:
-    """Put `change`, TABLE.NAME=VALUE, into a grid: a TOML value or a word; commas outside of brackets make a list."""
+    """Put a change, TABLE.NAME=VALUE, into a grid's entries; VALUE is TOML or a word, and outer commas make a list."""
     place, _, text = change.partition("=")
     *tables, name = place.split(".")
     if not (name and text) or (tables and tables[0] not in TABLES):

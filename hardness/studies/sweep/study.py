@@ -30,7 +30,7 @@ STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 1.0, solving_cost)
 def run_grid(
     grid: Grid, out: Path, workers: int | None = None, scheduler: str | None = None, command: str = ""
 ) -> tuple[str, int, list[Task]]:
-    """Run the trials of a grid that the store in `out` lacks; return in words how they ended, their number, all tasks.
+    """Run those trials of a grid that the store in `out` lacks; return a sentence on endings, their number, all tasks.
 
     They run on `workers` processes, or on the Dask cluster at `scheduler`. The dashboard is written to `out` and names
     `command`. Runs that tune come first and are stored too. Rows of other grids in the same store stay.
@@ -54,7 +54,7 @@ def run_grid(
 
 
 def missing(grid: Grid, out: Path) -> int:
-    """Return how many trials a run of the grid would run: those that the store in `out` lacks."""
+    """Return how many trials a run of the grid would still have to run: those that the store in `out` lacks."""
     tasks = grid.tasks()
     if not (out / STORE).exists():
         return len(tasks)

@@ -43,14 +43,14 @@ HOLD = 2.0  # a head holds S if its weights in S are this many times as large as
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the trials of `make study`: 64 heads at d = 4m, on hidden sets and controls; fewer m if `quick`."""
+    """Return runs of a 64-head learner on hidden m-bit parities and control layers, d = 4m; fewer m if `quick`."""
     cells = [Cell(arm, m, 4 * m, 64) for m in range(2, 6 if quick else 8) for arm in (HARD, *CONTROLS)]
     caps = {cell: int(40 * plan.law(cell)) + 100_000 for cell in cells if cell.exists}
     return [task for cell in caps for task in plan.trials(cell, "ray", {}, caps[cell], range(5))]
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
-    """Return trials of a learner, registered or ``package.module:Class``, on small hidden sets and random layers."""
+    """Return trials of a user's `learner`, a name or ``package.module:Class``, on small parities and random layers."""
     places = [(2, 8)] if quick else [(2, 8), (3, 12)]  # m, d
     return [task for task in tasks_at(places, [learner]) if "learner" in task.solver]
 
@@ -65,7 +65,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one trial; for a task of the plan that was fixed in advance, the plan's SHA-256 replaces the root seed."""
+    """Run a trial of at most `guard` seconds from the seed `root`; tasks of the fixed plan have its SHA-256 as seed."""
     if "plan" in task.solver:
         root = int(str(task.solver["plan"]), 16)
     kind = task.solver["kind"]
@@ -75,10 +75,11 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def learned(task: Task, root: int) -> Outcome:
-    """Return how many examples are read until the squared error on fresh informative rows is .1 of their variance.
+    """Return how many examples a learner reads until its mean squared error is a tenth of the labels' variance.
 
-    In the same repetition all widths and settings meet the same instance and examples. `seen` is how many were read
-    when a head first `held` the hidden set; the learner is not told. Labels called "coins" get random signs.
+    It is judged on fresh informative examples, whose tokens differ in coordinate 0. All settings of one repetition meet
+    the same examples. `seen` is how many were read when a head first singled out the hidden set (`held`). If the
+    solver's "labels" are "coins", every label gets a random sign.
 
     >>> solver = {"kind": "diagonal", "learner": "diagonal", "params": {"heads": 16}}
     >>> outcome = learned(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 20_000}, 0), root=0)
@@ -113,10 +114,9 @@ def learned(task: Task, root: int) -> Outcome:
 
 
 def held(weights: NDArray[np.floating], support: NDArray[np.integer]) -> bool:
-    """Return whether a head holds the set S = `support`: every weight in S is at least twice as large as all others.
+    """Return whether one head singles out the set S = `support`: its weights in S are at least twice all others.
 
-    `weights` (d + 1, M) are those of `learner.diagonal_network`. By chance one head in N, the number of sets, has its
-    largest weights in S, and far fewer heads have them twice as large as the others.
+    `weights` (d + 1, M) has a column per head: its threshold, the weights of coordinates 1 to d - 1, its output weight.
 
     >>> weights = np.array([[9.0, 9.0], [4.0, 2.0], [-5.0, 3.0], [1.0, 1.6], [1.0, 1.0]])
     >>> held(weights, np.array([1, 2])), held(weights[:, 1:], np.array([1, 2]))
@@ -128,7 +128,7 @@ def held(weights: NDArray[np.floating], support: NDArray[np.integer]) -> bool:
 
 
 def without_flips(instance: Instance) -> Instance:
-    """Return the instance without flips of its labels, on which runs are judged."""
+    """Return the same instance without randomly flipped labels, on which the learner is judged."""
     family: Any = instance.family
     return (
         replace(instance, family=replace(family, flip=0.0)) if instance.parameters.get("flip") else instance
@@ -136,15 +136,15 @@ def without_flips(instance: Instance) -> Instance:
 
 
 def with_coins(part: InformativeExamples, seed: int, start: int) -> InformativeExamples:
-    """Return the examples, the first being number `start`, with each label multiplied by an independent random sign."""
+    """Return the examples, numbered from `start`, each label multiplied by a random sign that `seed` determines."""
     words = TokenStream(seed, 1, 1).packed(start, len(part))[part.X.positions, 0, 0]
     return replace(part, Y=part.Y * (1 - 2 * words.astype(np.float64)))
 
 
 def attacked(task: Task, root: int) -> Outcome:
-    """Return how many examples a search of all sets needs to name the hidden one, and the seconds of that search.
+    """Return how many examples an exhaustive search over sets needs to name the hidden one, and the search's seconds.
 
-    Numbers of examples grow by a twentieth. An answer counts only if it reproduces examples not used in finding it.
+    The number grows by a twentieth until the named set also reproduces examples that were not used in finding it.
     """
     from hardness.evaluation.attacking import attack
 
@@ -157,7 +157,7 @@ def attacked(task: Task, root: int) -> Outcome:
 
 
 def drawn(task: Task, root: int) -> Outcome:
-    """Return in the detail, for batches of 16 and 64, how soon heads should find the set (`lottery.prediction`)."""
+    """Return in `detail`, for batches of 16 and 64, how fast heads should find a hidden set (`lottery.prediction`)."""
     n, m, detail = int(task.params["dim"]) - 1, int(task.params["heads"]), {}
     usual = registry.get("learner", "diagonal")()
     for batch in (16, 64):
@@ -175,10 +175,12 @@ LEAST = 9  # runs of a median
 
 
 def medians(rows: "DataFrame") -> "DataFrame":
-    """Return median examples, a line per arm (hidden set or control), series (default, tuned, …), m, d and width.
+    """Return a line, called a cell, per problem and setting of the learner: the median examples of its runs.
 
-    If `bound`, the median is only a lower bound. `clock` sums over all runs the examples read until a head first held
-    the hidden set, or until the end; `tickets` counts runs with such a head. Below nine ended runs there is no line.
+    Problems differ by `arm` (hidden set or kind of control), m and d, settings by `series` (default, tuned, …) and
+    `width` (heads). N is the number of possible sets. If `bound`, the median is a lower bound only. `tickets` counts
+    the runs in which a head singled out the hidden set, `clock` sums the examples read until then or the end; nine runs
+    must have ended.
     """
     import pandas as pd
 
@@ -196,25 +198,25 @@ def medians(rows: "DataFrame") -> "DataFrame":
 
 
 def cheaper(cells: "DataFrame") -> "DataFrame":
-    """Return by arm, m, d and width the line of the cheaper setting, default or tuned; a known median beats a bound."""
+    """Return those cells of `medians` with the cheaper setting, default or tuned, for each problem and width."""
     order = cells.query("series in ['default', 'tuned']").sort_values(["bound", "median"])
     return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
 
 
 def on_line(cells: "DataFrame", arm: str, width: int, line: str) -> "DataFrame":
-    """Return the cells of an arm and width on a `line` ("4m": d = 4m, "24": d = 24), in ascending order of m."""
+    """Return the cells of one `arm` (kind of problem) and width on a `line` ("4m": d = 4m, "24": d = 24), by m."""
     return cells[(cells.arm == arm) & (cells.width == width)].query(LINES[line]).sort_values("m")
 
 
 def slope(cells: "DataFrame", x: str) -> dict[str, float]:
-    """Return the slope of the log of the median examples of `cells` against column x, with its 95 % interval."""
+    """Return {value, low, high}: the slope of the log of the medians against column x, and its 95 % interval."""
     X = np.column_stack([np.ones(len(cells)), cells[x].astype(float)])
     line = regress(X, np.log(cells["median"].to_numpy(float)), cells.bound.to_numpy(bool))
     return dict(zip(("value", "low", "high"), (float(line.beta[1]), *line.limits(1)), strict=True))
 
 
 def factor(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, float] | None:
-    """Return how examples multiply per head, m >= 3, on a `line` ("4m", "24"); None below three known medians."""
+    """Return by what factor examples needed grow with m on a `line` ("4m": d = 4m); None below three known medians."""
     chosen = on_line(cells, arm, width, line).query("m >= 3")
     if (~chosen.bound).sum() < 3:
         return None
@@ -222,19 +224,19 @@ def factor(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, flo
 
 
 def steepness(cells: "DataFrame", *arms: str) -> list[float]:
-    """Return the known factors by which examples grow per head, for `arms` along d = 3m, 4m and 8m at every width."""
+    """Return by what factors examples grow with m, for all `arms` (kinds of problems), widths, d = 3m, 4m and 8m."""
     fitted = (factor(cells, arm, width, line) for arm in arms for line in RAYS for width in WIDTHS)
     return [factor["value"] for factor in fitted if factor]
 
 
 def exponents(cells: "DataFrame") -> dict[int, dict[str, float]]:
-    """Return by width the k, with interval, of N^k fitted to the examples of hidden sets of which N >= 1000 exist."""
+    """Return by learner width k, and its interval, as fitted to examples ~ N^k in cells of N >= 1000 possible sets."""
     hard = cells.query("arm == @HARD and N >= 1000")
     return {width: slope(hard[hard.width == width], "log_N") for width in WIDTHS}
 
 
 def with_lottery(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
-    """Return cells with n = d - 1, M = width and p, the `lottery.prediction` at the batch size of most examples."""
+    """Return the cells with n = d - 1, M = width and p, `lottery.prediction` at the learner's batch (16 or 64)."""
     from learner.diagonal import GROWN  # late: a list of studies does without scikit-learn
 
     drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")]
@@ -245,11 +247,12 @@ def with_lottery(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
 
 
 def agreement(cells: "DataFrame") -> dict[str, float]:
-    """Return how many cells there are, and in how many the lottery predicts the rate of first heads within twofold.
+    """Return how well the predictions of `lottery` agree with the rates at which heads first hold the hidden set.
 
-    A first head is the first to hold the hidden set. `ratio` is the geometric mean of rate over prediction. The rate is
-    the number of first heads over the informative examples read before them, half of all, and the prediction 1.4 p/N,
-    both per head. Cells are left out in which heads come on average before all weights were renewed once.
+    A cell's rate is the number of runs with such a head over the heads and the informative examples read before it,
+    half of all; the prediction is 1.4 p/N. `near` of `cells` cells agree within twofold, and `ratio` is the geometric
+    mean of rate over prediction. Cells in which heads come on average before all weights were renewed once are left
+    out.
     """
     cells = cells[cells.clock / cells.runs > 2 / lottery.restarts(16, 0.03)]
     ratio = cells.tickets / (cells.clock / 2 * cells.width) * cells.N / (1.4 * cells.p)
@@ -258,7 +261,7 @@ def agreement(cells: "DataFrame") -> dict[str, float]:
 
 
 def spread(work: "DataFrame") -> dict[str, float]:
-    """Return range and geometric mean of heads x examples / N sets, and the count of cells within a factor 3 of it."""
+    """Return low, high, geometric mean of heads x examples / N sets, and how many cells lie within threefold of it."""
     share = work.width * work["median"] / work.N
     mean = exp(np.log(share).mean())
     near = int(share.between(mean / 3, 3 * mean).sum())
@@ -266,7 +269,7 @@ def spread(work: "DataFrame") -> dict[str, float]:
 
 
 def by_error(known: "DataFrame") -> "DataFrame":
-    """Return one line per law of examples, best first: the factor by which it errs on large classes (`laws.errors`)."""
+    """Return the laws for the examples that hidden sets cost, best first, and by what factor each errs."""
     import pandas as pd
 
     (errors,) = laws.errors(known, [known["median"].to_numpy(float)])
@@ -275,7 +278,7 @@ def by_error(known: "DataFrame") -> "DataFrame":
 
 
 def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
-    """Return how often a law errs least on the cells `known`, if the runs (`rows`) of each are resampled 100 times."""
+    """Return in how many of 100 resamplings of the cells' runs this law for the examples errs least of all laws."""
     runs = rows[(rows.arm == HARD) & (rows.series == "default") & (rows.status != "planned")]
     costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
     places, rng = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0)
@@ -287,7 +290,7 @@ def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
 
 
 def searched(rows: "DataFrame") -> "DataFrame":
-    """Return by m and d the median examples of a search of all sets, and the seconds of its fastest run."""
+    """Return by m and d the median examples of an exhaustive search for the hidden set, and its least seconds."""
     runs = rows.query("attack == 'search' and status == 'solved'").rename(columns={"heads": "m", "dim": "d"})
     costs = runs.groupby(["m", "d"]).agg(examples=("cost", "median"), seconds=("seconds", "min"))
     return costs.reset_index()
@@ -344,7 +347,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return the tables of the article: growth per head along d = c m and at fixed d, errors of laws, and costs."""
+    """Return the article's tables: growth of examples with m along d = c m and at fixed d, errors of laws, costs."""
     cells = medians(rows)
     hard, best = cells.query("series == 'default' and arm == @HARD"), cheaper(cells)
     return {
@@ -356,7 +359,7 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "DataFrame":
-    """Return a row per entry of `lines` ("4m", "24") and width: factors per head of N and of each arm's examples."""
+    """Return per entry of `lines` ("4m": d = 4m) and width the growth per head of N and of each problem's examples."""
     import pandas as pd
 
     table = []
@@ -371,7 +374,7 @@ def factors(cells: "DataFrame", lines: Sequence[str], arms: Sequence[str]) -> "D
 
 
 def costs(cells: "DataFrame") -> "DataFrame":
-    """Return one line per hidden set: median examples by width as text, default / tuned, with ≥ before a bound."""
+    """Return a line per hidden set (m, d): by width the median examples as text, default / tuned, ≥ for a bound."""
     known = cells.query("arm == @HARD and series in ['default', 'tuned']").sort_values("series")
     text = known.bound.map({True: "≥ ", False: ""}) + known["median"].map(rounded).map("{:,.0f}".format)
     texts = text.groupby([known.N, known.m, known.d, known.width]).agg(" / ".join)
@@ -379,7 +382,7 @@ def costs(cells: "DataFrame") -> "DataFrame":
 
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
-    """Return examples against m along d = 3m, 4m and 8m, beside controls and the search of all sets."""
+    """Return the figure of examples needed against m at d = 3m, 4m and 8m, by learners and by exhaustive search."""
     best, search = cheaper(medians(rows)), searched(rows)
     figure, axes = plots.panels(1, len(RAYS), height=4.4, sharey=True)
     grey = ((TENT, "s--", "tent"), (MILD, "D--", "random"), (STEEP, "v--", "steep random"))

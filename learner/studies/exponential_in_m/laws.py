@@ -27,19 +27,22 @@ class Law(NamedTuple):
     exponents: bool = False
 
     def logarithms(self, cells: "DataFrame") -> Floats:
-        """Return (cells, columns + 1): the logarithms of the law's columns, and last whether m is even, as 1 or 0."""
+        """Return the law's inputs (cells, columns + 1): logs of its column formulas, and last 1 for even m, else 0."""
         terms = [np.log(cells.eval(column)) for column in self.columns]
         return np.column_stack([*terms, cells.m % 2 == 0])
 
     def predicted(self, logarithms: Floats, v: Floats) -> Floats:
-        """Return log examples (cells,) for v: logarithms of constants, then exponents if any, then what even m adds."""
+        """Return the law's log of the examples needed in each cell (cells,), for inputs `logarithms` and parameters v.
+
+        v holds the logs of the law's constants, then its exponents if it has any, and last what is added for even m.
+        """
         terms, even = logarithms[:, :-1], v[-1] * logarithms[:, -1]
         if self.exponents:
             return np.asarray(v[0] + terms @ v[1:-1] + even)
         return np.asarray(np.logaddexp.reduce(terms + v[:-1], axis=1) + even)
 
     def fitted(self, logarithms: Floats, y: Floats) -> Floats:
-        """Return the v of `predicted` that fits the logarithms of examples y (cells,) best by least squares."""
+        """Return v, the parameters of `predicted`, that fit the log of the examples y (cells,) by least squares."""
         from scipy.optimize import least_squares
 
         if self.exponents:
@@ -51,7 +54,7 @@ class Law(NamedTuple):
 
 
 def linear(X: Floats, y: Floats) -> Floats:
-    """Return a constant and the coefficients of X (cells, columns) by least squares of y."""
+    """Return the least-squares intercept and coefficients (columns + 1,) of y (cells,) on X (cells, columns)."""
     return np.asarray(np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), y, rcond=None)[0])
 
 
@@ -72,9 +75,9 @@ LAWS = {
 
 
 def errors(cells: "DataFrame", draws: Iterable[Floats]) -> Iterator[dict[str, float]]:
-    """Yield for each y (cells,) of `draws`, examples by cell, the factor by which each law errs on large classes.
+    """Yield by law, for each vector in `draws` of the examples that cells need (cells,), by what factor the law errs.
 
-    Laws are fitted to small classes. The factor is exp of the root mean square error of logarithms on the large ones.
+    Laws are fitted to cells of few possible sets. The factor is exp of the root mean square log error on the others.
     """
     small = cells.N.to_numpy() < plan.read()["fit_below"]
     made_of = {name: law.logarithms(cells) for name, law in LAWS.items()}

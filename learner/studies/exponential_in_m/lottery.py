@@ -18,35 +18,33 @@ TAIL = 24.0  # beyond |z| = 24 sech² is below 1e-20
 
 
 def restarts(batch: int, l1: float) -> float:
-    """Return x = 8 l1²/batch, how often weights are renewed per informative example; l1 weighs the penalty."""
+    """Return x = 8 l1²/batch, the rate per informative example at which weights under an l1 penalty are renewed."""
     return 8 * l1**2 / batch
 
 
 def scale(rate: float, l1: float) -> float:
-    """Return l = rate/(2 l1), the scale of the Laplace law that weights settle in at this learning rate and penalty."""
+    """Return rate/(2 l1), the scale of the Laplace law of weights under learning rate `rate` and l1 penalty `l1`."""
     return rate / (2 * l1)
 
 
 def equilibrium(rng: np.random.Generator, heads: int, n: int, scale: float) -> tuple[Floats, Floats]:
-    """Draw weights t (heads, n) from the Laplace law of scale l = `scale`, and thresholds b (heads,) from N(0, 2 n l²).
-
-    The learner does not pull thresholds to 0. That they spread as far as the sums t·v do is an assumption.
-    """
+    """Draw heads tanh(b + t·v): weights t (heads, n) of Laplace scale `scale`, b (heads,) from N(0, 2 n scale²)."""
+    # That b spreads as far as the sums t·v is an assumption: the learner does not pull it to 0.
     return rng.laplace(0.0, scale, (heads, n)), rng.normal(0.0, scale * (2 * n) ** 0.5, heads)
 
 
 def coefficients(t: Floats, b: Floats, size: int) -> Floats:
-    """Return Fourier coefficients ĝ(T) (heads,) of g = tanh'(b + t·v) on signs v, T the first `size`; t (heads, n)."""
+    """Return for heads of weights t (heads, n), b (heads,) the means over signs v of tanh'(b + t·v) v_1 ⋯ v_size."""
     return _mean(t, b, size, lambda w: pi * w / np.sinh(pi * w / 2))
 
 
 def mean_squares(t: Floats, b: Floats) -> Floats:
-    """Return (heads,) means of g² over uniform signs v, for g = tanh'(b + t·v)."""
+    """Return for heads of weights t (heads, n), b (heads,) the means over uniform signs v of tanh'(b + t·v)²."""
     return _mean(t, b, 0, lambda w: pi * w * (w**2 + 4) / (6 * np.sinh(pi * w / 2)))
 
 
 def _mean(t: Floats, b: Floats, size: int, transform: Callable[[Floats], Floats]) -> Floats:
-    """Return (1/2π) ∫ G(w) exp(i w b) Π_(j<size) i sin(w t_j) Π_(j>=size) cos(w t_j) dw by midpoints, G `transform`."""
+    """Return the means (heads,) over signs v of f(b + t·v) v_1 ⋯ v_size, given the Fourier `transform` of f."""
     step = pi / (TAIL + float((np.abs(t).sum(axis=1) + np.abs(b)).max()))
     w: Floats = (np.arange(int(HIGHEST / step) + 1, dtype=np.float64) + 0.5) * step
     product = np.exp(1j * w * b[:, None]) * 1j**size
@@ -56,11 +54,10 @@ def _mean(t: Floats, b: Floats, size: int, transform: Callable[[Floats], Floats]
 
 
 def likely_sets(rng: np.random.Generator, t: Floats, size: int) -> tuple[Floats, Floats]:
-    """Draw a set T of `size` places for each head, mostly those of large weights, and move these weights to the front.
+    """Draw for each head a set T of `size` of its n weights, large ones more likely, and move these to the front.
 
-    T has the probability Π a_j/e(a) over j in T, a_j = tanh² t_j, e the elementary symmetric polynomial of that degree.
-    Returns the reordered weights (heads, n), and (heads,) the ratio of 1/C(n, size) to that probability: means weighted
-    by these are means over uniform T, and far fewer heads suffice to show the tail of `strengths`.
+    The probability of T is in proportion to Π tanh² t_j over j in T. Returns the reordered weights (heads, n), and the
+    ratios (heads,) of uniform probability to this one: means weighted by them are means over uniform T.
     """
     heads, n = t.shape
     a = np.tanh(t) ** 2
@@ -79,7 +76,11 @@ def likely_sets(rng: np.random.Generator, t: Floats, size: int) -> tuple[Floats,
 
 
 def strengths(rng: np.random.Generator, n: int, s: int, scale: float, heads: int) -> tuple[Floats, Floats]:
-    """Return rho_T² = ĝ(T)²/E g² (heads,) for slopes g of random heads, random T of s - 1 places, and their weights."""
+    """Return rho_T² (heads,) of random heads at random sets T of s - 1 of n signs, and importance weights (heads,).
+
+    The square of the Fourier coefficient at T of a head's slope g = tanh'(b + t·v), over E g², is rho_T². Weights t
+    have the Laplace scale `scale`. Means with importance weights are means over uniform T.
+    """
     t, b = equilibrium(rng, heads, n, scale)
     t, ratios = likely_sets(rng, t, s - 1)
     return coefficients(t, b, s - 1) ** 2 / mean_squares(t, b), ratios
@@ -88,11 +89,11 @@ def strengths(rng: np.random.Generator, n: int, s: int, scale: float, heads: int
 def prediction(
     rng: np.random.Generator, n: int, s: int, rate: float, batch: int, l1: float, heads: int = 20_000
 ) -> tuple[float, float]:
-    """Return x N P(rho_T² > x), N = C(n, s), and its standard error over `heads` random heads.
+    """Return x N P(rho_T² > x), N = C(n, s), with its standard error: how fast `heads` random heads find a hidden set.
 
-    rho_T² is the pull of s - 1 places T on a head (`strengths`), and x the rate at which weights are renewed
-    (`restarts`). By the heuristic this times 1.4/N (fitted once) is the rate, per head and informative example, at
-    which a first head holds the set. By Markov's inequality it is at most N E rho_T², whatever the batch and l1.
+    rho_T² says how strongly a random head is pulled to s - 1 of n coordinates (`strengths`). x is the rate at which the
+    penalty `l1` renews weights (`restarts`), and `rate` is the learning rate. Times 1.4/N, a factor fitted once, the
+    value is the predicted rate, per head and informative example, at which a first head holds the set (theory 2.10).
     """
     x = restarts(batch, l1)
     squares, ratios = strengths(rng, n, s, scale(rate, l1), heads)

@@ -41,12 +41,12 @@ class Cell(NamedTuple):
 
     @property
     def exists(self) -> bool:
-        """Return whether there is such a problem: the control `tent` exists for even m >= 4 only."""
+        """Return whether there is such a problem: the control named `tent` exists for even m >= 4 only."""
         return self.arm != TENT or (self.m >= 4 and self.m % 2 == 0)
 
 
 def law(cell: Cell) -> float:
-    """Return the examples of a cell by a pilot's law, 110 sqrt(N) + 16 N/width for N sets; caps are multiples of it."""
+    """Return 110 sqrt(N) + 16 N/width, a pilot's estimate of the examples needed in a cell with N possible sets."""
     return float(110 * cell.sets**0.5 + 16 * cell.sets / cell.width)
 
 
@@ -56,7 +56,7 @@ def digest(plan: Plan) -> str:
 
 
 def read(path: Path = FILE) -> dict[str, Any]:
-    """Return the plan in a TOML file. Raises `InputError` for any but the plan 4 that was fixed before its runs."""
+    """Return the study's plan from a TOML file. Raises `InputError` unless it is the one fixed before all runs."""
     fixed = tomllib.loads(FILE.read_text(encoding="utf-8"))["digest"]
     try:
         plan = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -70,9 +70,9 @@ def read(path: Path = FILE) -> dict[str, Any]:
 
 
 def tasks(path: Path = FILE) -> list[Task]:
-    """Return the trials of a plan: learners, the search of all sets, and predictions that see heads as lottery tickets.
+    """Return the trials of the plan in a file: learners, exhaustive searches for the hidden set, lottery predictions.
 
-    A tuned setting is judged on fresh seeds. Raises `InputError` for another plan than plan 4 as it was fixed.
+    A tuned setting is judged on fresh seeds. Raises `InputError` for any plan but the one fixed before all runs.
     """
     plan = read(path)
     first, second = range(plan["runs"]), range(plan["runs"], 2 * plan["runs"])
@@ -87,7 +87,7 @@ def tasks(path: Path = FILE) -> list[Task]:
 
 
 def hidden(plan: Plan) -> list[Cell]:
-    """Return the cells of hidden sets: every (m, d) of the plan with each of its widths."""
+    """Return the cells with a hidden set of m bits: the plan's pairs (m, d), each with the plan's learner widths."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     cells = [Cell(HARD, m, d, width) for m, d in places for width in plan["widths"]]
     narrowest, most = min(plan["widths"]), plan["most_sets_of_narrowest"]
@@ -96,13 +96,13 @@ def hidden(plan: Plan) -> list[Cell]:
 
 
 def controls(plan: Plan) -> list[Cell]:
-    """Return the cells of controls, at those (m, d) at which learners are tuned."""
+    """Return the cells of controls, tent and random layers, at the pairs (m, d) at which the plan tunes learners."""
     cells = [Cell(arm, m, d, width) for m, d in plan["tuned"] for arm in CONTROLS for width in plan["widths"]]
     return [cell for cell in cells if cell.exists]
 
 
 def winners(plan: Plan) -> dict[Cell, Mapping[str, float]]:
-    """Return the setting of the menu that won each tuned cell.
+    """Return, for each cell in which the learner was tuned, the setting of the plan's menu that won.
 
     Successive halving gave three tuning seeds to every setting and nine to the best three. The winner is the one of
     these with the least cost of a solution: all examples that its runs read over how many of them solved.
@@ -124,7 +124,7 @@ def winners(plan: Plan) -> dict[Cell, Mapping[str, float]]:
 def runs(
     plan: Plan, cell: Cell, series: str, setting: Mapping[str, Any], repetitions: Sequence[int]
 ) -> Iterator[Task]:
-    """Yield the plan's runs of learner `diagonal` on a cell, at its defaults but for `setting`; `series` is a label."""
+    """Yield the plan's runs of learner `diagonal` in a cell, options changed by `setting`, under the label `series`."""
     cap = int(plan["reach"] * max(law(cell), cell.m**3 * (cell.d - 1)))
     return trials(cell, series, setting, cap, repetitions, plan=plan["digest"])
 
@@ -132,7 +132,7 @@ def runs(
 def trials(
     cell: Cell, series: str, setting: Mapping[str, Any], cap: int, repetitions: Sequence[int], **said: Any
 ) -> Iterator[Task]:
-    """Yield runs of `diagonal` on a cell with `cap` examples at most; `series` and `said` enter the task's `solver`."""
+    """Yield runs of learner `diagonal` on at most `cap` examples; `series` and `said` enter the tasks' `solver`."""
     family, more = FAMILIES[cell.arm]
     options = {"heads": cell.width, **setting}
     solver = {"kind": "diagonal", "learner": "diagonal", "arm": cell.arm, "series": series, "params": options}
@@ -141,7 +141,7 @@ def trials(
 
 
 def flips(plan: Plan) -> Iterator[Task]:
-    """Yield runs on hidden sets of which a tenth of the labels is flipped."""
+    """Yield the plan's runs on hidden parities of which a tenth of the labels is flipped at random."""
     for m, d in plan["flipped"]:
         for width in plan["widths"]:
             for task in runs(plan, Cell(HARD, m, d, width), "flips", {}, range(plan["runs"])):
@@ -149,7 +149,7 @@ def flips(plan: Plan) -> Iterator[Task]:
 
 
 def coins(plan: Plan) -> Iterator[Task]:
-    """Yield runs on labels with random signs, from which nothing can be learned."""
+    """Yield control runs in which each label gets a random sign, so that nothing can be learned."""
     for m, d in plan["coins"]:
         cell = Cell(HARD, m, d, 64)
         yield from trials(
@@ -158,7 +158,7 @@ def coins(plan: Plan) -> Iterator[Task]:
 
 
 def beside(plan: Plan) -> Iterator[Task]:
-    """Yield the trials of the search of all sets, and of the lottery's predictions (`lottery.py`) from 4000 heads."""
+    """Yield the trials without a learner: exhaustive searches, and predictions by `lottery.py` from 4000 heads."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     places |= dict.fromkeys((m, d) for _, m, d in plan["largest"])
     named = {"plan": plan["digest"]}

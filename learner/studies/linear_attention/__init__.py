@@ -1,7 +1,4 @@
-"""The study `linear-attention`: what Yau et al. (arXiv 2410.10101) claim of linear attention and regression.
-
-From the top: the grid, the trials (one random head, automata), the numbers of the article, and its figure.
-"""
+"""The study `linear-attention`: what Yau et al. (arXiv 2410.10101) claim of linear attention and regression."""
 
 from math import floor
 from pathlib import Path
@@ -38,7 +35,7 @@ States = NDArray[np.intp]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return regressions on random heads and on automata, each from too few examples to more than enough."""
+    """Return trials of regression on random linear-attention heads and on automata, from few to many examples."""
     from learner.linear import feature_count
 
     planned, solver = [], {"method": "regression"}
@@ -65,7 +62,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run a trial of the task's family, deterministic in the task and the root seed.
+    """Run a trial of the task's family, a random head or automata; the task and the root seed determine it.
 
     >>> head = Task("linear-attention", {"dim": 4}, {"method": "regression"}, {"samples": 80}, 0)
     >>> outcome = trial(head, 0, 60.0)
@@ -80,9 +77,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def head_trial(task: Task, root: int) -> Outcome:
-    """Learn one random head without and with noise on the labels; return relative squared errors on fresh sequences.
+    """Learn a random linear-attention head by regression, with and without label noise; return the errors of both.
 
-    `solved` is a relative error of 1e-6 (squared, 1e-12) without noise.
+    Errors are squared, over the variance, on fresh sequences. `solved` is an error of at most 1e-12 without noise.
     """
     from learner import linear  # it takes a second to import
 
@@ -113,10 +110,10 @@ def measured(value: float, floor: float = 0.0) -> float:
 
 
 def prefixes(count: int, dim: int, rng: np.random.Generator) -> Array:
-    """Draw the first `count` prefixes of random sequences, (count, 100, dim), with zeros in front; the query is last.
+    """Draw the first `count` prefixes X (count, 100, dim) of random sequences, padded with zeros in front.
 
-    Tokens are standard normal over 100^(1/3): features are cubic, and so those of a whole sequence are of order one.
-    Linear attention does not see the zeros.
+    Tokens are standard normal over 100^(1/3), so that the cubic features of a whole sequence are of order one. The last
+    token is the query. Linear attention does not see the zeros.
     """
     Z = rng.normal(size=(-(-count // LENGTH), LENGTH, dim)) / LENGTH ** (1 / 3)
     end, place = np.ogrid[:LENGTH, :LENGTH]
@@ -125,9 +122,9 @@ def prefixes(count: int, dim: int, rng: np.random.Generator) -> Array:
 
 
 def automata_trial(task: Task, root: int) -> Outcome:
-    """Learn from random transitions, then run 200 unseen automata on words of length 20; solved if all runs are right.
+    """Learn automata from random transitions, then run 200 new ones on words of length 20; solved if no run errs.
 
-    The tokens hold the transitions of the automaton; what is learned is to follow them.
+    An input states an automaton's transitions, a state and a letter; what is learned is to look up the next state.
     """
     from learner.linear import LinearAttention
 
@@ -145,10 +142,10 @@ def random_automata(count: int, states: int, letters: int, rng: np.random.Genera
 
 
 def tokens(automata: States, state: States, letter: States) -> NDArray[np.int8]:
-    """Return tokens (n, QA + 1, QA + Q) that ask where `letter[i]` leads from `state[i]`; the query is last.
+    """Return tokens (n, QA + 1, QA + Q) that state n automata and ask where `letter[i]` leads from `state[i]`.
 
-    One token [e_(q,w); e_δ(q,w)] states each transition δ of `automata` (n, Q, A), of state q by letter w, and the
-    query is [e_(s,w); 0]. State and letter make one coordinate together: no linear score can test two separate ones.
+    For Q states, A letters and unit vectors e, a token [e_(q,w); e_δ(q,w)] says that letter w leads from state q to
+    δ(q,w) = `automata[i, q, w]`. The last token is the query, [e_(q,w); 0] for the state and the letter asked about.
     """
     n, Q, A = automata.shape
     X = np.zeros((n, Q * A + 1, Q * A + Q), dtype=np.int8)
@@ -160,14 +157,14 @@ def tokens(automata: States, state: States, letter: States) -> NDArray[np.int8]:
 
 
 def steps(count: int, states: int, letters: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], Array]:
-    """Draw `count` single steps of random automata: tokens, and the states reached as unit vectors (count, states)."""
+    """Draw `count` steps of random automata: inputs (see `tokens`), and next states as unit vectors (count, states)."""
     automata = random_automata(count, states, letters, rng)
     state, letter = rng.integers(states, size=count), rng.integers(letters, size=count)
     return tokens(automata, state, letter), np.eye(states)[automata[np.arange(count), state, letter]]
 
 
 def span_rank(states: int, letters: int) -> int:
-    """Return the rank QA(QA(Q−1) + 1) of the features of all single steps, for Q states and A letters."""
+    """Return QA(QA(Q−1) + 1), the rank of linear attention's features over all steps, for Q states and A letters."""
     pairs = states * letters
     return pairs * (pairs * (states - 1) + 1)
 
@@ -176,7 +173,7 @@ def execute(model: Any, automata: States, words: States) -> dict[str, float | No
     """Run `automata` (n, Q, A) on `words` (n, length) from state 0, each step from the state `model` predicted last.
 
     Return the shares of right steps (which lead where the automaton leads from the state the run is in), of words right
-    throughout, of certified steps, and of right ones among these (None if there are none).
+    throughout, of certified steps (forced by what was learned), and of right ones among these (None if there are none).
     """
     n, length = words.shape
     every, state = np.arange(n), np.zeros(n, dtype=np.intp)
@@ -195,13 +192,13 @@ def execute(model: Any, automata: States, words: States) -> dict[str, float | No
 
 
 def heads_of(rows: "DataFrame") -> "DataFrame":
-    """Return the runs on one random head, with `ratio`, the number of examples over that of features."""
+    """Return the runs on linear-attention heads, with `ratio`: examples over the number of features, d²(d + 1)/2."""
     part = rows[rows.family == HEAD]
     return part.assign(ratio=part.samples / (part.dim**2 * (part.dim + 1) / 2))
 
 
 def automata_of(rows: "DataFrame") -> "DataFrame":
-    """Return the runs on automata with `ratio` (examples over rank) and how many steps were certified and right."""
+    """Return the runs on automata, with `ratio` (examples over `span_rank`) and counts of certified, right steps."""
     part = rows[rows.family == AUTOMATA]
     steps, certified = part.steps.astype(float), part.certified.astype(float)
     sure = (certified * steps).round()
@@ -257,7 +254,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figure of errors on heads against examples over features, without and with noise on the labels."""
+    """Return the figure of heads' errors against examples per feature, without and with noise on the labels."""
     from scipy.stats import gmean
 
     figure, (clean, noisy) = plots.panels(1, 2, height=3.2)

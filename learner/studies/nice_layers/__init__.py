@@ -1,7 +1,4 @@
-"""The study `nice-layers`: what breaks the learner with the theorem, one condition at a time, and what it needs.
-
-From the top: the grid, the trials, the numbers of the article, its tables and its figures.
-"""
+"""The study `nice-layers`: what breaks the learner with the theorem, one condition at a time, and what it needs."""
 
 from math import ceil, inf
 from pathlib import Path
@@ -59,7 +56,7 @@ MANY = 8  # heads from which on the number of parameters decides, and no longer 
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return trials of every knob (a condition on layers) at every value, and of local search at growing sizes."""
+    """Return trials at every value of each knob (a condition on layers), and of local search for growing layers."""
     if quick:
         return [turned("coherence", 0.97, 0), turned("sum_w", 0.0, 0), searched(2, 4.0, 0)]
     values = [("scale", 2.0), *((name, value) for name, (_, values) in KNOBS.items() for value in values)]
@@ -70,13 +67,13 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def turned(knob: str, value: float, repetition: int) -> Task:
-    """Return the trial of all methods on a layer that strains one condition (`knob`, as "coherence") to `value`."""
+    """Return the trial that runs all learning methods on a layer of which a `knob` (as "coherence") has this value."""
     params, solver = {**TURNED, "scale": 2.0, knob: value}, {"kind": "knob", "knob": knob}
     return Task("nondegenerate", params, solver, {"samples": TURNED_EXAMPLES}, repetition)
 
 
 def searched(heads: int, ratio: float, repetition: int) -> Task:
-    """Return a trial of local search on `ratio` times `counting_floor` examples, the fewest by counting unknowns."""
+    """Return a trial of local search for a layer from `ratio` times as many examples as match equations to unknowns."""
     params = {"dim": DIM, "tokens": 2, "heads": heads, "scale": 2.0}
     solver = {"kind": "search", "ratio": ratio}
     budget = {"samples": ceil(ratio * counting_floor(heads, 2, DIM))}
@@ -89,7 +86,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one trial; its detail has the errors of each method, unless the method had nothing to start from.
+    """Run one trial; its detail has the errors of outputs and of the worst head, for each learning method that ran.
 
     >>> outcome = trial(searched(1, 4.0, 0), 0, 60.0)
     >>> outcome.status, outcome.detail["search_head"] < HEADS_RIGHT
@@ -130,7 +127,7 @@ class Given(NamedTuple):
     rng: np.random.Generator
 
     def errors(self, name: str, theta: Array, w: Array) -> dict[str, Any]:
-        """Return the error of outputs of the layer (theta, w) as entry `name`, and of its worst head as `name`_head."""
+        """Return as `name` the output error of a found layer (theta, w), and as `name`_head that of its worst head."""
         layer = MultiHeadAttention(theta, w)
         match = recovery(layer, self.instance.layer(), self.X.shape[1])
         error = relative_error(layer(self.judged.X), self.judged.Y)
@@ -138,7 +135,7 @@ class Given(NamedTuple):
 
 
 def given_in(task: Task, root: int) -> Given:
-    """Return a trial's layer and data, whose seeds are the same for all methods and all values of a condition."""
+    """Return a trial's layer and data; their seeds are the same for all learning methods and all values of a knob."""
     size = {name: task.params[name] for name in ("dim", "tokens", "heads")}
     same = Task(task.family, size, {}, {}, task.repetition)
     instance = Instance.generate(Nondegenerate(**task.params), same.seed(root, "instance"))
@@ -149,7 +146,7 @@ def given_in(task: Task, root: int) -> Given:
 
 
 def by_phases(given: Given) -> tuple[Array | None, dict[str, Any]]:
-    """Return the Θ of the learner `provable` (None: refused), its errors, and the first phase that refuses or fails."""
+    """Return the matrices Θ found by the learner `provable` (None: it refused), its errors, and which phase failed."""
     from learner.provable.pipeline import Provable
 
     seed = int(given.rng.integers(2**32))
@@ -166,7 +163,7 @@ def by_phases(given: Given) -> tuple[Array | None, dict[str, Any]]:
 
 
 def by_search(given: Given) -> dict[str, Any]:
-    """Return the errors of a local search (variable projection) on all examples given, from one random start."""
+    """Return the errors of a layer found by local search (variable projection) from one random start."""
     from learner.attempt import attempt, random_theta
 
     m = given.instance.heads
@@ -176,9 +173,9 @@ def by_search(given: Given) -> dict[str, Any]:
 
 
 def breaking(rows: "DataFrame", knob: str, method: str) -> list[float]:
-    """Return by layer the mildest value of a condition `knob` at which a method fails (inf: none), mild ones first.
+    """Return by layer, sorted, the mildest value of a `knob` (as "coherence") at which a method fails; inf: at none.
 
-    The method "phases" has to learn the outputs to .1, the others every head to 1 %.
+    The method "phases" has to learn outputs to a relative error of .1, the others, as "search", every head to .01.
     """
     order, first = [*KNOBS[knob][1], inf], []
     bound, column = (LEARNED, method) if method == "phases" else (TURNED_HEADS, f"{method}_head")
@@ -197,7 +194,7 @@ def span_of(first: list[float]) -> str:
 
 
 def enough(rows: "DataFrame", heads: int) -> list[float]:
-    """Return, sorted, by layer the examples from which on local search finds all `heads`; inf if it never does."""
+    """Return by layer, sorted, from how many examples on local search finds all its heads; inf if it never does."""
     least = []
     for _, layer in rows[(rows.kind == "search") & (rows.heads == heads)].groupby("repetition"):
         missed = layer[layer.status != "solved"].samples.max()
@@ -207,9 +204,9 @@ def enough(rows: "DataFrame", heads: int) -> list[float]:
 
 
 def needed_a_parameter(rows: "DataFrame", heads: int) -> tuple[float, float, float]:
-    """Return the output scalars per parameter that local search needs: median over layers, least and most.
+    """Return how many output numbers per parameter local search needs to find a layer: median layer, least and most.
 
-    These two hold the median of all layers with probability .97: of six layers they are the order statistics for .95.
+    Least and most of six layers enclose the median of all such layers with probability .97 (order statistics).
     """
     least = enough(rows, heads)
     middle = median(least, [count == inf for count in least]).value
@@ -255,7 +252,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return the table of the values of each condition at which each method fails."""
+    """Return the table of the values of each condition on layers at which each learning method fails."""
     import pandas as pd
 
     by_knob = []
@@ -272,12 +269,12 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
-    """Return the figures of what local search needs, and of the errors of outputs at all values of each condition."""
+    """Return the figures of the data that local search needs, and of output errors at all values of each condition."""
     return {"parameters": parameters_figure(rows), "knobs": knobs_figure(rows)}
 
 
 def parameters_figure(rows: "DataFrame") -> "Figure":
-    """Draw how many output scalars per parameter local search needs against the number of heads, with intervals."""
+    """Draw how many output numbers per parameter local search needs at each number of heads, with intervals."""
     figure, axes = plots.panels(height=3.0)
     heads = [*SEARCH_RATIOS]
     middle, low, high = zip(*(needed_a_parameter(rows, m) for m in heads), strict=True)
@@ -294,7 +291,7 @@ def parameters_figure(rows: "DataFrame") -> "Figure":
 
 
 def knobs_figure(rows: "DataFrame") -> "Figure":
-    """Draw the median errors of the outputs at every value of every condition on layers."""
+    """Draw each learning method's median output errors at all values of every knob (a condition on layers)."""
     figure, axes = plots.panels(3, 3, height=1.9, sharey=True)
     for axis, (knob, (title, values)) in zip(axes.flat, KNOBS.items(), strict=True):
         by_value, places = rows[rows.knob == knob].groupby(knob), range(len(values))

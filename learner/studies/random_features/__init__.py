@@ -1,7 +1,4 @@
-"""The study `random-features`: what the abstract of Fu, Guo, Bai and Mei (arXiv 2307.11353) claims.
-
-From the top: the grid, the trial, the numbers of the article, its tables and its figures.
-"""
+"""The study `random-features`: what the abstract of Fu, Guo, Bai and Mei (arXiv 2307.11353) claims."""
 
 from fractions import Fraction
 from math import prod
@@ -35,7 +32,7 @@ Array = NDArray[np.float64]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the trials of every model at every number of examples, or at three numbers if `quick`."""
+    """Return the trials of attention and of networks at every number of examples, or at three numbers if `quick`."""
     counts = QUICK_COUNTS if quick else COUNTS
     cells = [(name, n) for name in (*MODELS, PAIRS) for n in counts if name != PAIRS or n <= CONTROLLED]
     return [
@@ -46,13 +43,13 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def seconds(task: Task) -> float:
-    """Return the predicted seconds of a trial: Gram matrices, then Cholesky factors."""
+    """Return the predicted seconds of a trial."""
     n, pairs = float(task.budget["samples"]), 20 if task.solver["model"] == PAIRS else 1
     return 0.2 + 7e-11 * n * n * HEADS + 9e-11 * n**3 + 2e-7 * n * HEADS * pairs
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Return the test errors of one model on all targets, in units of their variance; all models see the same examples.
+    """Return one model's test errors on all target functions, over their variance; all models see the same examples.
 
     >>> outcome = trial(Task("key-averages", {"dim": 16, "keys": 16}, {"model": "RFA", "heads": 64},
     ...                      {"samples": 256}, 0), 0, 60.0)
@@ -69,20 +66,23 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def sphere(count: int, rng: np.random.Generator) -> Array:
-    """Draw `count` times a query and sixteen keys (count, 17, 16), uniform on the sphere."""
+    """Draw `count` inputs (count, 17, 16), each a query and sixteen keys: uniform unit vectors in 16 dimensions."""
     X = rng.normal(size=(count, KEYS + 1, DIM))
     return np.asarray(X / np.linalg.norm(X, axis=2, keepdims=True))
 
 
 def target(name: str, X: Array, b: Array) -> Array:
-    """Return f_p = mean <b,x_i>^p or g_p1 = mean <x_0,x_i>^p <b,x_i> over keys x_i, scaled to unit variance: (n,)."""
+    """Return the values (n,) of the target `name` on inputs X (n, 17, 16), scaled to unit variance.
+
+    "f2" is the mean over keys x_i of <b,x_i>², "g31" that of <x_0,x_i>³ <b,x_i>, for a query x_0 and a unit vector b.
+    """
     power, keys = int(name[1]), X[:, 1:] @ b
     y = keys**power if name[0] == "f" else np.einsum("nd,nid->ni", X[:, 0], X[:, 1:]) ** power * keys
     return np.asarray(y.mean(axis=1) / y.mean(axis=1).std())
 
 
 def model(name: str, heads: int, random_state: int) -> "RidgeLearner":
-    """Return the learner called `name` (attention, or a network of neurons) with 17 trained weights per head."""
+    """Return the untrained learner `name` (attention or network) with 17 weights to train for each of `heads` heads."""
     from learner.regression import RandomFeatureAttention, RandomFeatureMLP
     from learner.studies.random_features.pairs import RandomFeaturePairs
 
@@ -94,10 +94,9 @@ def model(name: str, heads: int, random_state: int) -> "RidgeLearner":
 
 
 def linear_error(name: str) -> Fraction:
-    """Return the error of the best linear function of all tokens, over the target's variance (docs/baselines.md, A.5).
+    """Return the least error of a linear function of the input on a target (as "g21"), over the target's variance.
 
-    Tokens are independent with mean 0, so the linear parts in each of them add up. That of f_p is in the keys, for odd
-    p; that of g_p1 in the keys for even p, and in the query for odd p, when the terms of the mean are correlated.
+    The formulas, and why they hold, stand in docs/baselines.md, A.5.
 
     >>> {name: round(float(linear_error(name)), 3) for name in TARGETS}
     {'f1': 0.0, 'f2': 1.0, 'f4': 1.0, 'g11': 0.484, 'g21': 0.625, 'g31': 0.59, 'g41': 0.869}
@@ -112,7 +111,7 @@ def linear_error(name: str) -> Fraction:
 
 
 def moment(power: int) -> Fraction:
-    """Return E u^p, p = `power`, of a coordinate of a uniform unit vector: (p − 1)!!/(d(d + 2)…(d + p − 2)) for even p.
+    """Return E u^p, p = `power`, for a coordinate u of a uniform unit vector in 16 dimensions; it is 0 for odd p.
 
     >>> moment(1), moment(2) == Fraction(1, DIM)
     (Fraction(0, 1), True)
@@ -123,18 +122,18 @@ def moment(power: int) -> Fraction:
 
 
 def errors(rows: "DataFrame") -> "DataFrame":
-    """Return the test errors, one line per target and run: target, model, samples, repetition, error."""
+    """Return the test errors as a long table: for each target and run its model, samples, repetition and error."""
     runs = rows.rename(columns={f"error.{name}": name for name in TARGETS})
     return runs.melt(["model", "samples", "repetition"], list(TARGETS), "target", "error")
 
 
 def error_of(table: "DataFrame", name: str, model: str, n: int = MOST) -> Mean:
-    """Return the mean error of a model on the target `name` after n examples, with its 95 % interval."""
+    """Return a model's mean test error on the target `name` (as "f2") after n examples, with its 95 % interval."""
     return mean(_runs(table, name, model, n).tolist())
 
 
 def gap(table: "DataFrame", name: str, n: int, other: tuple[str, int], model: str = PLAIN) -> Mean:
-    """Return the error of `model` after n examples minus that of `other` (model, examples), paired by repetition."""
+    """Return how much more `model` errs after n examples than `other`, a pair (model, examples), on target `name`."""
     return mean((_runs(table, name, model, n) - _runs(table, name, *other)).tolist())
 
 
@@ -144,7 +143,7 @@ def _runs(table: "DataFrame", name: str, model: str, n: int) -> Any:
 
 
 def least_examples(table: "DataFrame", name: str) -> int:
-    """Return from how many examples on attention surely errs less than the network after 4096, on the target `name`."""
+    """Return from how many examples on attention surely errs less on target `name` than the network does after 4096."""
     behind = [n for n in COUNTS if gap(table, name, n, (RIVAL, MOST)).side(0.0) != -1]
     return COUNTS[COUNTS.index(behind[-1]) + 1] if behind else COUNTS[0]
 
@@ -193,13 +192,13 @@ def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
 
 
 def formula(name: str) -> str:
-    """Return the formula that a target averages over the keys, as text."""
+    """Return the formula that a target, as "g21", averages over the keys, as text."""
     power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
     return f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
 
 
 def figures(rows: "DataFrame") -> dict[str, "Figure"]:
-    """Return the figure of error against examples on two targets, on which the article's title could be refuted."""
+    """Return the figure of test error against examples, for attention and the network on the targets "f2" and "g11"."""
     table = errors(rows)
     figure, axes = plots.panels(1, 2, height=3.2)
     for axis, name in zip(axes, ("f2", "g11"), strict=True):

@@ -1,7 +1,4 @@
-"""The study `stress`, the board: who solves the named instances of `hardness.instance.suite`, and what it costs.
-
-From the top: the grid, the trial, the numbers of the article, its tables and its figure.
-"""
+"""The study `stress`, the board: who solves the named instances of `hardness.instance.suite`, and what it costs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -53,7 +50,7 @@ RANDOM = "nondegenerate"  # the family of layers that hide nothing
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return the trials of every built-in learner and attack on every named instance, or on a few if `quick`."""
+    """Return trials of all built-in learners and attacks on the suite's named instances, or on a few if `quick`."""
     learners = registry.names("learner", builtin=True)
     planned = [task for name in learners for task in user_learner_tasks(quick, name)]
     hiding = [entry for entry in _instances(quick) if entry.family != RANDOM]
@@ -62,7 +59,7 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
-    """Return the trials of one learner, registered or ``package.module:Class``, on every named instance."""
+    """Return trials of one learner, registered or ``package.module:Class``, on the suite's named instances."""
     options = {"params": OPTIONS[learner]} if learner in OPTIONS else {}
     solver = {"kind": "learner", "learner": learner, **options}
     layers = [each for each in _instances(quick) if each.family != RANDOM or learner not in HANDED]
@@ -74,7 +71,7 @@ def _instances(quick: bool) -> list[suite.Entry]:
 
 
 def _task(entry: suite.Entry, solver: Mapping[str, Any], quick: bool) -> Task:
-    """Return a task on the named instance `entry`; the instance's hash is a part of the task's identity."""
+    """Return the task of `solver` on the suite's instance `entry`; its hash is a part of the task's identity."""
     most, work = min(EXAMPLES, _examples_in_memory(entry.params["dim"])), WORK
     if quick:
         most, work = most // 4, SMALL_WORK
@@ -104,13 +101,13 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Run one learner or attack on a named instance.
+    """Run one learner or attack on a named instance of the suite.
 
-    Trials that differ in the solver alone meet the same instance, examples and fresh inputs. A learner is run until it
-    meets the criterion or would exceed a budget, which ends it as `budget`, with `limit` saying which. Its cost is the
-    number of distinct examples at its last evaluation. A learner that does not count its multiply-adds is limited in
-    CPU time, to that of as many multiply-adds of a reference kernel (`hardness.evaluation.limits`). The cost of an
-    attack is the examples that it used; the secret that it names is judged as learners are.
+    Trials that differ in the solver alone meet the same instance, examples and fresh inputs. A learner runs until it
+    meets the criterion or would exceed a budget; its status is then `budget`, and `limit` says which. Its cost is the
+    number of distinct examples at its last evaluation. A learner that does not count multiply-adds is limited in CPU
+    time instead (`hardness.evaluation.limits`). An attack costs the examples that it used; its secret is judged as
+    learners are.
 
     >>> params = {"instance": "parity-s2-d8-0", "digest": f"sha256:{suite.entry('parity-s2-d8-0').digest[:16]}"}
     >>> never = {"kind": "learner", "learner": "low-degree"}
@@ -159,10 +156,10 @@ CELL = ["layers", "solver"]
 
 
 def board(rows: "DataFrame", kind: str) -> "DataFrame":
-    """Return the trials of a `kind`, "learner" or "attack", in the order of the named instances.
+    """Return the trials of a `kind`, "learner" or "attack", in the order of the suite's instances, with more columns.
 
-    `solver` is the name in tables, `layers` the kind of the instance. If the budget does not allow one fit on the
-    fewest examples, the `ending` is "never fitted".
+    `solver` is the name of the learner or attack, `layers` that of the instance without its number. `ending` is the
+    status, or "never fitted" if the budget does not allow one fit on the fewest examples.
     """
     part = rows[rows.kind == kind]
     idle = (part.status == "budget") & (part.cost == 0) & (part.limit == "multiply-adds")
@@ -178,13 +175,13 @@ def board(rows: "DataFrame", kind: str) -> "DataFrame":
 
 
 def medians(table: "DataFrame") -> "Series[float]":
-    """Return the upper median cost by kind of layers and solver, where a run that did not solve counts as inf."""
+    """Return the upper median cost by `layers` (kind of instance) and `solver`; a run that did not solve costs inf."""
     costs = table.assign(paid=table.cost.astype(float).where(table.solved, inf))
     return costs.groupby(CELL, sort=False).paid.agg(median_high)
 
 
 def stopped_after(learners: "DataFrame") -> "Series[float]":
-    """Return by kind of layers and solver the upper median of examples, where a budget ended most of the runs."""
+    """Return the upper median examples by `layers` (kind of instance) and `solver`, where budgets ended most runs."""
     groups = learners.groupby(CELL, sort=False)
     most = groups.ending.agg(lambda endings: (endings == "budget").mean() > 0.5)
     return groups.cost.agg(lambda costs: float(median_high(costs)))[most]
@@ -228,7 +225,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return one line per kind of layers: what is proved and predicted, and the cheapest solvers of most instances."""
+    """Return one line per kind of instance: costs proved and predicted, the cheapest learner, attacks that solve it."""
     import pandas as pd
 
     learners = board(rows, "learner")
@@ -248,7 +245,7 @@ def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
 
 
 def _queries(entry: suite.Entry) -> float | None:
-    """Return log2, rounded down, of the queries proved necessary (theory 2.5, 2.6); None for random layers."""
+    """Return log2 of the queries proved necessary for an instance, rounded down; None for random layers."""
     from hardness.sq.bounds.parity import adversary_bounds
     from hardness.sq.game import class_of
 
@@ -263,7 +260,7 @@ SHADES = {"all": "C0", "some": "0.72", "budget": "0.9", "refused": "white", "nev
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the board: who solves which layers, after how many examples, or after how many it was stopped."""
+    """Return the figure of which learner solves which kind of instance, and after how many examples it ended."""
     from matplotlib.patches import Rectangle
 
     learners = board(rows, "learner")

@@ -45,7 +45,7 @@ SHOWN, MOST_TRIES = 20_000, 200_000  # examples that elimination is handed, and 
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return trials of online learners on nested parities and on biased bits, and of elimination on flipped labels."""
+    """Return trials of online learners on nested and biased parities, and of Gaussian elimination on flipped labels."""
     cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
     plain: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
     cells: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
@@ -72,11 +72,11 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def student(g: int) -> dict[str, Any]:
-    """Return the `solver` of tasks whose labels are parities of a chain of sets S_1 ⊂ S_2 ⊂ …, which grow by g bits.
+    """Return the `solver` of tasks whose labels show parities of sets S_1 ⊂ S_2 ⊂ …, each g bits larger than the last.
 
-    If g is the size of the largest set, no labels lie between, and it is the plain student on the labels themselves.
-    From their signs, all that a chain of one shows, it learns nothing even from five times as many examples.
+    If g is the size of the largest set, its parity is all that is shown, and the learner is the plain `student`.
     """
+    # A `ChainStudent` of one label, which reads signs alone, learns nothing even from five times as many examples.
     if g == SIZE:
         return {"kind": "learner", "learner": "student", "params": TUNED[g]}
     params = {"labels": len(blocks_of(SIZE, g)), **TUNED[g]}
@@ -93,7 +93,7 @@ def seconds(task: Task) -> float:
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Return the examples of an online learner, or how many subsets of 20,000 noisy examples elimination tried.
+    """Return how many examples an online learner needs, or how many subsets of noisy examples elimination tries.
 
     >>> trial(next(t for t in tasks(True) if t.solver["kind"] == "elimination"), 0, 60.0).cost
     1
@@ -112,10 +112,10 @@ SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the figure of proved bounds
 
 
 def students(rows: "DataFrame", family: str, key: str) -> "DataFrame":
-    """Return one line per value of `key` (block of chains, bias of plain parities) and d, of the runs on a family.
+    """Return one line per d and value of the column `key` for the runs of online learners on a `family`.
 
-    Each has the costs of its runs, how many there are, how many were solved (`whole`: all), and their geometric mean
-    `paid`, which is a lower bound unless all were.
+    `key` is "block" for nested parities, "bias" for plain ones. A line has the examples of each run (`costs`), counts
+    of `runs` and `solved` ones, `whole` if all are, and the geometric mean `paid`, a lower bound unless all are.
     """
     runs = rows[(rows.kind == "learner") & (rows.family == family) & rows.status.isin(("solved", "budget"))]
     runs = runs.assign(cost=runs.cost.astype(float), won=runs.status == "solved")
@@ -125,7 +125,7 @@ def students(rows: "DataFrame", family: str, key: str) -> "DataFrame":
 
 
 def exponent(lines: "DataFrame") -> str:
-    """Return as text the power of d by which examples grow, with 95 % interval, over cells whose runs all solved."""
+    """Return as text the power of d with which examples grow, and its 95 % interval, where all runs were solved."""
     whole = lines[lines.whole].explode("costs").astype({"dim": float, "costs": float})
     X = np.stack([np.ones(len(whole)), np.log2(whole.dim)], axis=1)
     fit = regress(X, np.log2(whole.costs.to_numpy()), np.zeros(len(whole), bool))
@@ -134,7 +134,7 @@ def exponent(lines: "DataFrame") -> str:
 
 
 def proved(g: int, mu: float) -> tuple[float, int | None]:
-    """Return the queries needed and enough for blocks of g of 63 bits at bias μ and tolerance .02 (theory 2.9)."""
+    """Return bounds on queries needed and enough for 6 of 63 bits of mean μ, shown in blocks of g bits (theory 2.9)."""
     chain = SHOWN_BITS, blocks_of(SIZE, g), SHOWN_TOLERANCE, mu
     return bounds.chain_bound(*chain), bounds.chain_enough(*chain)
 
@@ -197,13 +197,13 @@ def _two(paid: Mean) -> str:
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figures of proved bounds and of the students' examples, for chains of labels and for biased inputs."""
+    """Return the figures of proved bounds on queries and of learners' examples, for nested parities and biased bits."""
     chains, biased = students(rows, "nested", "block"), students(rows, "parity", "bias")
     return {"bounds": _bounds_figure(), "students": _students_figure(chains, biased)}
 
 
 def _bounds_figure() -> "Figure":
-    """Draw the queries that are proved to be enough, and those needed, at every block size and bias."""
+    """Draw the queries proved to be enough, and those needed, at every block size g of nested parities and bias."""
     figure, (left, right) = plots.panels(1, 2, height=3.3, sharey=True)
     enough, needed = [], []
     for g in BLOCKS:
