@@ -31,7 +31,7 @@ def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
 
 
 def examples_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Return the number of examples for one start of a search: 8·heads·dim, or if more four times what one head takes.
+    """Return the number of examples for a start of a search: max(8·heads·dim, 4·counting_floor(1, tokens, dim)).
 
     >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
     (128, 8192)
@@ -69,7 +69,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) ->
 
 
 def removal_costs(X: Array, Y: Array, theta: Array) -> Array:
-    """Return for each of m heads the norm of Y's residual without it, (m,), W of the others by least squares."""
+    """Return for each of m heads the norm of Y's residual without it, (m,), the W of the others fitted anew."""
     m, d = len(theta), X.shape[2]
     features = varpro.anchored(X, varpro.attend(X, theta)[1])
     head = np.arange(features.shape[1]) // d

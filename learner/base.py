@@ -160,7 +160,7 @@ class Learner(Regressor):
         return self
 
     def _verdict(self, result: SearchResult, error: float) -> tuple[str, str]:
-        """Return status and reason (see `FitReport`) of a search, given its relative `error` on held-out examples."""
+        """Return a search's status and reason (see `FitReport`), given its relative `error` on held-out examples."""
         if result.refused and result.layer is None:
             return "refused", result.refused
         missed = f"relative error {error:.1e} on held-out examples"

@@ -46,7 +46,7 @@ class ChainStudent:
         return self
 
     def predict(self, X: Signs) -> Floats:
-        """Return the predicted labels (n, 2, d) of tokens X: those of the whole parity in column 0, else zeros."""
+        """Return predicted labels (n, 2, d) of tokens X: in column 0 those of the parity to be learned, elsewhere 0."""
         product = np.ones(X.shape[:2])
         for student in self.students_:
             product *= np.where(X[:, :, 0] * student.predict(X)[:, :, 0] >= 0, 1.0, -1.0)

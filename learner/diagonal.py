@@ -96,9 +96,10 @@ class Diagonal(Learner):
         self._order = np.empty(0, np.int64)
 
     def partial_fit(self, X: ArrayLike | InformativeExamples, Y: ArrayLike) -> Self:
-        """Learn, in order, from X of ±1 and Y, both (n, 2, d), or from `InformativeExamples` X and their labels Y (r,).
+        """Learn, in order, from tokens X of ±1 and labels Y, both (n, 2, d), or only informative ones; return self.
 
-        Returns self. Raises `InputError` on others, and on labels that are no function of where the two tokens differ.
+        Informative ones, whose tokens differ in coordinate 0, come as `InformativeExamples` X with labels Y (r,).
+        Raises `InputError` on other input, and if labels depend on more than where the two tokens differ.
         """
         if isinstance(X, InformativeExamples):
             read = replace(X, Y=np.asarray(Y, dtype=np.float64))
@@ -117,10 +118,10 @@ class Diagonal(Learner):
         return self
 
     def descend(self, correlations: Callable[[Array], Array], dim: int) -> Iterator[Array]:
-        """Yield the learned function on all 2^n sign vectors, n = dim - 1, before each step down the expected loss.
+        """Yield the values (2^n,) of the learned function f on all sign vectors, n = dim - 1, before each step.
 
-        `correlations` maps tables of functions h, (q, 2^n), to the means of y h, (q,), y the label, as an oracle tells
-        them. Raises `InputError` if batch, pool, clip or noise is set: these have a meaning for examples only.
+        Steps go down the expected loss E(f - y)²/2, y the label. `correlations` maps tables of functions h, (q, 2^n),
+        to the means of y h, (q,). Raises `InputError` if batch, pool, clip or noise is set, which are about examples.
         """
         self.check_options()
         for name in OF_EXAMPLES:
@@ -131,7 +132,7 @@ class Diagonal(Learner):
         return descend(correlations, first, self._rule())
 
     def open_values(self, words: Words) -> Array:
-        """Return the labels (r,) predicted where coordinates 0 differ, from bits in words (r, W); 0 if untrained."""
+        """Return labels (r,) predicted where tokens differ in coordinate 0; bits of `words` (r, W) tell where else."""
         check_is_fitted(self, "_network")
         if not self._scale:
             return np.zeros(len(words))
@@ -139,10 +140,10 @@ class Diagonal(Learner):
         return np.asarray(forward(self.weights_.astype(np.float64), bits) / self._scale + self._offset)
 
     def layer(self) -> MultiHeadAttention:
-        """Return the learned layer: M heads, and two for the labels' offset A and their value C at equal coordinates 0.
+        """Return the learned layer: the M trained heads, and two saturated ones that set the labels' constants A and C.
 
-        These two are saturated, Θ = ±20 E_00, with W = a E_00 (E_00 is 1 in its corner, else 0). Such a head adds ±a
-        x_a[0] where the tokens differ in coordinate 0, else a x_a[0]. So a_1 - a_2 = A and a_1 + a_2 + Σ c_i = C.
+        A is the offset of labels where tokens differ in coordinate 0, C the label where they do not. The two have Θ =
+        ±20 E_00 and W = a_i E_00 (1 in its corner), a_1 - a_2 = A and a_1 + a_2 = C less the other heads' W_00.
         """
         weights, d = self.weights_.astype(np.float64), self.n_features_in_
         c = weights[d] / (self._scale or 1.0)
@@ -154,19 +155,19 @@ class Diagonal(Learner):
         return MultiHeadAttention(theta, w)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the multiply-adds of a pass without updates over examples, of which only half move the weights."""
+        """Return the multiply-adds of a forward and backward pass over examples, only half of which have a gradient."""
         return float(examples * self.heads * (dim + 1))
 
     @property
     def weights_(self) -> Array:
-        """Return the diagonals of the M heads' Θ (d rows) and the output weights c (last row), for label variance 1."""
+        """Return the M heads' weights (d + 1, M), for labels of variance 1: diagonals of Θ, and output weights c."""
         return np.asarray(self._network.weights())
 
     @property
     def work_(self) -> dict[str, Any]:
-        """Return the counts of weights, of informative examples drawn and trained on, and of multiply-adds in training.
+        """Return counts by name: weights, informative examples drawn and trained on, and multiply-adds in training.
 
-        With `noise` also `noise_of`: its level κ and the norm to which gradients are clipped.
+        Informative are those whose tokens differ in coordinate 0. With `noise`, `noise_of` has its level and clip.
         """
         trained = self.heads * (self.n_features_in_ + 1)
         return {
@@ -204,7 +205,7 @@ class Diagonal(Learner):
         return Rule(*(float(getattr(self, name)) for name in Rule._fields))
 
     def _train(self) -> None:
-        """Train on waiting examples that fill batches: of `batch`, or if None of 16, and of 64 from 131,072 on."""
+        """Train on waiting examples that fill batches of `batch`; None means 16, and 64 from example 131,072 on."""
         if self.batch is None and self._taken < GROWN:
             self._take(min(self._waiting.count, GROWN - self._taken), FEW)
         usual = MANY if self._taken >= GROWN else FEW
@@ -230,7 +231,7 @@ class Diagonal(Learner):
         self._taken += count
 
     def _pooled(self, read: InformativeExamples, size: int) -> InformativeExamples:
-        """Return `read` with examples beyond the first `size` of all replaced by those, in a new order each pass."""
+        """Return `read` with all examples after the learner's first `size` replaced by those, shuffled each pass."""
         new, rest = split(read, min(read.count, size - self._pool.count))
         self._pool = joined(self._pool, new)
         while len(self._order) < rest.count:

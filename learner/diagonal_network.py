@@ -37,9 +37,9 @@ class Rule(NamedTuple):
 
 
 def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, output_scale: float = 1.0) -> Any:
-    """Return weights (d + 1, M) to start from: θ_ij ~ N(0, r²/d), θ_i0 = -Σ_j θ_ij/2 + N(0, r²/d), c ~ N(0, q²/(d M)).
+    """Return random weights (d + 1, M): θ_ij ~ N(0, r²/d), thresholds θ_i0 ~ N(-Σ_j θ_ij/2, r²/d), c ~ N(0, q²/(d M)).
 
-    Rows are θ_j and last c, `heads` is M, `scale` r, `output_scale` q. A head is as often above its threshold as below.
+    Row j holds θ_ij of all M heads (`heads`), the last row output weights c; `scale` is r and `output_scale` is q.
     """
     weights = rng.standard_normal((dim + 1, heads)) * dim**-0.5
     weights[:dim] *= scale
@@ -49,7 +49,7 @@ def starting(rng: np.random.Generator, heads: int, dim: int, scale: float, outpu
 
 
 def centred(weights: Any) -> Any:
-    """Return weights on signs v = 1 - 2u (rows: threshold b, t_j = -θ_j/2, c) equal to weights (d + 1, M) on bits u."""
+    """Return the `weights` (d + 1, M; rows θ_j, then c) of a network on bits u, rewritten for inputs v = 1 - 2u."""
     moved = weights.copy()
     moved[1:-1] *= -0.5
     moved[0] -= moved[1:-1].sum(axis=0)
@@ -57,7 +57,7 @@ def centred(weights: Any) -> Any:
 
 
 def entries(moved: Any) -> Any:
-    """Return weights (d + 1, M) on bits u (rows θ_j, c) for weights on signs v = 1 - 2u: the inverse of `centred`."""
+    """Return weights (d + 1, M) of a network on signs v = 1 - 2u, rewritten for bits u: the inverse of `centred`."""
     weights = moved.copy()
     weights[0] += weights[1:-1].sum(axis=0)
     weights[1:-1] *= -2
@@ -65,7 +65,7 @@ def entries(moved: Any) -> Any:
 
 
 def by_centred(gradient: Any) -> Any:
-    """Return gradients (…, d + 1, M) by weights on signs v = 1 - 2u (`centred`), given those by weights on bits u."""
+    """Return a network's gradient (…, d + 1, M) by weights on signs v = 1 - 2u, given that by its weights on bits u."""
     moved = gradient.copy()
     moved[..., 1:-1, :] = gradient[..., :1, :] - 2 * gradient[..., 1:-1, :]
     return moved
@@ -77,10 +77,10 @@ def forward(weights: Any, u: Any) -> Any:
 
 
 def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) -> Any:
-    """Return weights on signs (d + 1, M, see `centred`) after step `step` of Adam by `gradient`, and a soft threshold.
+    """Return `weights` (d + 1, M) after step number `step` of Adam down `gradient`, with sparsity by `rule.l1`.
 
-    `moments`, the running means of gradients and of their squares, are changed in place. The threshold moves every
-    weight of a sign (all rows but the first and the last) towards 0 by rate · l1 of `rule` and no further.
+    Rows are thresholds, one for each input sign, and output weights. After Adam those of signs move towards 0 by rate ·
+    l1 of `rule` and no further. `moments`, the running means of gradients and their squares, are changed in place.
     """
     first, second = moments
     first += (1 - rule.beta1) * (gradient - first)
@@ -97,12 +97,12 @@ def updated(weights: Any, gradient: Any, moments: Any, step: int, rule: Rule) ->
 
 
 def descend(correlations: Callable[[Array], Array], weights: Array, rule: Rule) -> Iterator[Array]:
-    """Yield the values of a network f on all sign vectors, (2^n,), before the first step, after it, and so on.
+    """Yield the values (2^n,) of a two-layer network f on all sign vectors: before the first step, after it, and so on.
 
-    f has `weights` (d + 1, M) of M heads, d = n + 1, and goes down the gradient of E (f - y)²/2 over uniform signs, by
-    the weights on signs (theory 2.4). The labels y enter gradients only through the means E[y h] of M (d + 1) functions
-    h that the learner knows: tanh', tanh' u_j and tanh of every head, u_j the bits. `correlations` maps tables of such
-    h, (q, 2^n), to estimates of these means, (q,). Bit j of an entry's index, counted from 1, is u_j.
+    f has `weights` (d + 1, M; see `forward`), d = n + 1, and goes down the gradient of E (f - y)²/2 over uniform signs
+    (theory 2.4). Of the labels y it needs only the means E[y h] of M (d + 1) functions h: tanh of every head, and its
+    derivative times 1 or a bit u_j. `correlations` maps tables of such h, (q, 2^n), to estimates of these means, (q,).
+    Bit j of an entry's index, counted from 1, is u_j.
     """
     d, heads = weights.shape[0] - 1, weights.shape[1]
     size = 2 ** (d - 1)

@@ -40,7 +40,7 @@ class Direct(Learner):
     iterations: int = 400
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the rough multiply-adds if no start succeeds: in each 1.1 · `iterations` gradients and fits of W."""
+        """Return roughly the multiply-adds if all starts fail, each of 1.1 · `iterations` gradients and fits of W."""
         total, rows = 0.0, examples_wanted(self.heads, tokens, dim)
         for start in range(self.starts):
             heads, n = self.heads + (self.spare if start else 0), min(examples, rows << (start // 2))
@@ -91,7 +91,7 @@ class _Joint(Learner):
     iterations: int
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the number of multiply-adds of `starts` times `iterations` gradients."""
+        """Return the multiply-adds of the longest search: `starts` starts of `iterations` gradients on all examples."""
         return self.starts * self.iterations * examples * gradient_work(self.heads, tokens, dim)
 
     @abstractmethod

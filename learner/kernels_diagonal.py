@@ -18,10 +18,7 @@ LEAST = F(1e-12)
 
 @compiled
 def hyperbolic_tangent(h: Any) -> Any:
-    """Replace the float32 numbers of h, of any shape, by their tanh, within 3e-7.
-
-    Lambert's continued fraction, cut after y^7, gives tanh y = p/q at y = h/2. Then tanh h is 2 p q/(q² + p²).
-    """
+    """Replace the float32 numbers of h, of any shape, by their tanh, within 3e-7 (Lambert's continued fraction)."""
     flat = h.reshape(h.size)
     for i in range(flat.size):
         y = max(F(-4.75), min(F(4.75), F(0.5) * flat[i]))
@@ -33,7 +30,7 @@ def hyperbolic_tangent(h: Any) -> Any:
 
 @compiled
 def unpack(words: Any, signs: Any) -> Any:
-    """Fill `signs` (n, d) with v_j = 1 - 2u_j, u_j bit j packed in words (n, W), but v_0 = 1, for the threshold."""
+    """Fill `signs` (n, d) with 1 - 2u_j, u_j bit j packed in `words` (n, W); column 0 is 1, the thresholds' input."""
     dim = signs.shape[1]
     for e in range(len(words)):
         for start in range(0, dim, 32):  # halves of words, as there are more lanes for them
@@ -46,9 +43,9 @@ def unpack(words: Any, signs: Any) -> Any:
 
 @compiled
 def shortened(pulls: Any, active: Any, c: Any, dim: int, bound: Any) -> Any:
-    """Scale down the errors `pulls` (n,) of rows whose gradient by all weights has a norm above `bound`.
+    """Scale down the errors `pulls` (n,), outputs less labels, of rows whose gradient would have a norm above `bound`.
 
-    `active` (n, M) are the tanh of M heads, `c` (M,) their output weights, and a row has `dim` signs.
+    The gradient is by all weights. `active` (n, M) are the tanh of M heads, `c` (M,) output weights, `dim` signs a row.
     """
     for e in range(pulls.size):
         square = F(0)
@@ -62,7 +59,7 @@ def shortened(pulls: Any, active: Any, c: Any, dim: int, bound: Any) -> Any:
 
 @compiled
 def backward(signs: Any, y: Any, moved: Any, clip: float, active: Any, pulls: Any, gradient: Any) -> Any:
-    """Write to `gradient` that of Σ (f - y)²/2 over rows, by the weights on signs `moved` (d + 1, M) of M heads.
+    """Write to `gradient` (d + 1, M) that of Σ (f - y)²/2 over rows, by the weights `moved` of a network f on signs.
 
     Rows are signs (n, d) with labels y (n,), and f = tanh(signs @ moved[:d]) @ moved[d]. `clip` bounds the norm of a
     row's gradient, unless it is 0. `active` (n, M) and `pulls` (n,) are room for intermediate values.
@@ -97,11 +94,11 @@ def train(
     rule: Any, batch: int, words: Any, labels: Any, ends: Any, noise: Any,
     moved: Any, first: Any, second: Any, unseen: Any,
 ) -> Any:  # fmt: skip
-    """Make one update for each batch b of `batch` examples; those to learn from are rows ends[b] to ends[b + 1].
+    """Make one update by Adam of the weights `moved` (d + 1, M) for each batch b of `batch` examples.
 
-    Rows are bits in `words` with `labels` (r,), and `rule` holds the options. The gradient is the sum over a batch's
-    rows divided by `batch`, plus noise[b] unless `noise` is empty. The weights `moved`, Adam's means `first` and
-    `second`, and `unseen` (see `update`) are changed in place.
+    Its examples with a gradient are rows ends[b] to ends[b + 1]: bits in `words` (r, W), `labels` (r,). The sum of
+    their gradients is divided by `batch` and gains noise[b], unless `noise` is empty; `rule` holds the options. Adam's
+    means `first` and `second`, and `unseen` (see `update`), are changed in place too.
     """
     dim, heads = moved.shape[0] - 1, moved.shape[1]
     most = 0  # rows of a batch; `np.diff` would take seconds to compile
@@ -143,9 +140,10 @@ class Network:
         return entries(self.moved)
 
     def train(self, words: Any, labels: Any, ends: Any, batch: int, rule: Rule, noise: Any = None) -> None:
-        """Make one update for each batch b of `batch` examples; those to learn from are rows ends[b] to ends[b + 1].
+        """Make one update by Adam of the network's weights for each batch b of `batch` examples, with options `rule`.
 
-        Rows are bits in `words` (r, W) with `labels` (r,). `noise` (batches, d + 1, M) is added to the mean gradients.
+        Its examples with a gradient are rows ends[b] to ends[b + 1]: bits in `words` (r, W), `labels` (r,). The mean
+        gradients gain `noise` (batches, d + 1, M) unless it is None.
         """
         rule = Rule(*map(float, rule))  # one compiled version
         if noise is None:

@@ -21,7 +21,7 @@ RANK, SPAN_RANK = 1e-9, 1e-10  # relative singular values that count: of equilib
 
 
 def feature_count(dim: int) -> int:
-    """Return ψ = d²(d+1)/2, the number of features <z_j, z_k> q_l, j <= k (q: the query, z_j: a column of X).
+    """Return ψ = d²(d+1)/2, the number of `features` (XᵀX)_jk q_l, j <= k, of tokens X of size d and a query token q.
 
     >>> [feature_count(d) for d in (2, 4, 8, 12, 16, 20, 24, 32)]
     [6, 40, 288, 936, 2176, 4200, 7200, 16896]
@@ -30,7 +30,7 @@ def feature_count(dim: int) -> int:
 
 
 def weights(dim: int) -> Array:
-    """Return factors (ψ,) of the ψ `features`, √2 if j < k, else 1, with which `kernel` is their inner product."""
+    """Return factors (ψ,), √2 if j < k, else 1, that make `kernel` the inner product of `features` (XᵀX)_jk q_l."""
     j, k = np.triu_indices(dim)
     return np.repeat(np.where(j < k, np.sqrt(2), 1.0), dim)
 
@@ -50,7 +50,7 @@ def attention(V: Array, Q: Array, X: Array, query: int = -1) -> Array:
 
 
 def parameters(V: Array, Q: Array) -> Array:
-    """Return p (outputs, ψ) with attention(V, Q, X) = features(X) @ p.T: two layers are one function iff p agrees."""
+    """Return p (outputs, ψ) with attention(V, Q, X) = features(X) @ p.T; layers with one p are the same function."""
     W = np.einsum("haj,hkl->ajkl", V, Q)
     j, k = np.triu_indices(V.shape[2])
     both = W[:, j, k] + W[:, k, j]
@@ -59,7 +59,7 @@ def parameters(V: Array, Q: Array) -> Array:
 
 
 def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
-    """Return <x_q, z_p> Σ_ij <x_i, z_j>² (n, n'), x_q and z_p the queries: inner products of weighted `features`."""
+    """Return <x_q, z_p> Σ_ij <x_i, z_j>² (n, n'), the inner products of weighted `features` at query tokens q and p."""
     gram = np.empty((len(X), len(Z)))
     dim, pairs = X.shape[2], X.shape[1] * Z.shape[1]
     if dim < pairs:
@@ -91,7 +91,7 @@ class Certificate:
 
 
 def certificate(H: Array) -> Certificate:
-    """Return the `Certificate` of features H (n, ψ); their rank is determined after scaling all columns to length 1."""
+    """Return whether features H (n, ψ) determine a linear attention, with their rank and least eigenvalue of HᵀH/n."""
     size = np.linalg.norm(H, axis=0)
     spectrum = np.linalg.svd(H / np.where(size > 0, size, 1.0), compute_uv=False)
     rank = int(np.sum(spectrum > RANK * spectrum.max(initial=0.0)))
@@ -102,7 +102,7 @@ def certificate(H: Array) -> Certificate:
 
 
 def of_features(H: Array, Y: Array) -> tuple[Array, Array]:
-    """Return an orthonormal basis (f, r) of the row space of H (n, f), and the least-norm p (f, ·) of H p ≈ Y."""
+    """Return an orthonormal basis (f, r) of the row space of H (n, f), r its rank, and the least-norm p of H p ≈ Y."""
     from scipy.linalg import qr, solve_triangular
 
     # Pivoted QR finds the rank as SVD does, several times faster: H = upperᵀ basisᵀ, its rows in the pivots' order.
@@ -115,7 +115,10 @@ def of_features(H: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def of_kernel(K: Array, Y: Array) -> tuple[Array, Array]:
-    """Return B (n, r), p (n, ·) from K = HHᵀ: inputs with kernel k (n,) have span coordinates k @ B, labels k @ p."""
+    """Return matrices B (n, r) and p (n, ·) for K = HHᵀ, H the features of n examples with outputs Y (n, ·).
+
+    A new input with kernel values k (n,) has coordinates k @ B in the row space of H, and predicted outputs k @ p.
+    """
     lam, U = np.linalg.eigh(K)
     keep = lam > SPAN_RANK * lam.max(initial=0.0)
     lam, U = lam[keep], U[:, keep]
@@ -154,7 +157,7 @@ class LinearAttention(RidgeLearner):
     alpha: float | tuple[float, ...] = 0.0
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return roughly the multiply-adds of a fit of Y (n, k, d): a kernel and its factors, or two pivoted QR."""
+        """Return roughly the multiply-adds of a fit of Y (n, k, d), by kernel or by QR, whichever it would take."""
         groups = len(self._groups(tokens))
         size, rows = groups * feature_count(dim), examples * tokens
         if self.alpha != 0 or size > 4 * rows:
@@ -168,7 +171,7 @@ class LinearAttention(RidgeLearner):
         return None
 
     def _groups(self, tokens: int) -> list[list[int]]:
-        """Return lists of query tokens: features are averaged over a list, and those of several lists concatenated."""
+        """Return lists of indices of query tokens: features are averaged within a list, and concatenated over lists."""
         if self.query == "all":
             return [[0], list(range(1, tokens))][:tokens]
         if not (isinstance(self.query, int) and -tokens <= self.query < tokens):
@@ -217,7 +220,7 @@ class LinearAttention(RidgeLearner):
             yield Component(asks, holds, None if by_features else inside, *span)
 
     def orthogonal_parts(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
-        """Yield indices of `rows`, and of query coordinates, of each part: queries of two parts share no coordinate."""
+        """Yield the index pairs (examples, coordinates) of parts of `rows` whose query tokens share no coordinate."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
@@ -232,7 +235,7 @@ class LinearAttention(RidgeLearner):
             yield np.flatnonzero(label[:n] == part), np.flatnonzero(label[n:] == part)
 
     def _features(self, X: Array, asks: Indices, holds: Indices) -> Array:
-        """Return weighted features (n, ·) of X: all, or for one query only those of coordinates `asks`, `holds`."""
+        """Return weighted features (n, ·) of X: of a query q all (XᵀX)_jk q_l with l in `asks`, j and k in `holds`."""
         x = np.asarray(X, dtype=np.float64)
         if self.query != "all":
             # The order decides how sums round, and so the rows of the study
@@ -246,7 +249,7 @@ class LinearAttention(RidgeLearner):
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 
     def _touched(self, rows: Array) -> Iterator[tuple[Indices, Component, Array]]:
-        """Yield indices of `rows` with a query coordinate in a part, that part, and their features or kernel values."""
+        """Yield for each part of the fit: indices of `rows` it serves, the part, their features or kernel values."""
         for part in self.components_:
             if len(part.asks) == rows.shape[2]:
                 touched = np.arange(len(rows))
@@ -269,9 +272,9 @@ class LinearAttention(RidgeLearner):
         return out
 
     def residual(self, X: ArrayLike) -> Array:
-        """Return what share of the squared features of X (n, k, d) lies outside the span of the fitted ones, (n,).
+        """Return the share (n,) of the squared features of X (n, k, d) outside the span of the training examples'.
 
-        If every token is a query, it is the largest of k shares. Raises `InputError` unless alpha is 0.
+        If the fit was to every token's output, it is the largest of k shares. Raises `InputError` unless alpha is 0.
         """
         if self.alpha != 0:
             raise InputError("the pointwise certificate belongs to exact regression: set alpha=0")
@@ -294,12 +297,12 @@ class LinearAttention(RidgeLearner):
         return total
 
     def certify(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Return where all least-squares solutions agree, (n,): features of X lie in the span of the fitted ones."""
+        """Return for which X (n, k, d) the training examples force the prediction, (n,): their features span X's."""
         return self.residual(X) < INSIDE
 
     @property
     def p_(self) -> Array:
-        """Return coefficients p (outputs, ψ) of the ψ `features`. Raises `InputError` for query 'all' or alpha > 0."""
+        """Return p (outputs, ψ): predictions are features(X) @ p.T. Raises `InputError` on query 'all', alpha > 0."""
         if self.query == "all" or self.alpha != 0:
             raise InputError("parameters p are those of one query token and alpha=0")
         d = self.n_features_in_

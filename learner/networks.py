@@ -126,7 +126,7 @@ class OnlineMLP(Regressor):
         return self
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return the number of multiply-adds of a pass over this many examples, half of which move the weights."""
+        """Return the multiply-adds of a training pass over this many examples, half of which have no gradient."""
         return examples / 2 * 3.0 * (dim + 1) * self.width
 
     def _step(self, v: Floats, y: Floats) -> None:
@@ -139,7 +139,7 @@ class OnlineMLP(Regressor):
         self.hidden_ += v.T @ back
 
     def _predict(self, x: NDArray[Any]) -> Array:
-        """Return (n, 2, d): in column 0 x_a[0] times one of two label values if coordinates 0 differ, else a third."""
+        """Return (n, 2, d), 0 but for column 0: x_a[0] times a label, of two if coordinates 0 differ, else a third."""
         open_rows, v = _products(x)
         value = np.full(len(x), self.gate_)
         margin = np.maximum(v @ self.hidden_, 0) @ self.out_ + self.shift_

@@ -45,10 +45,10 @@ class RidgeLearner(Regressor):
 
     @abstractmethod
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
-        """Draw random features, if there are any; return the number of features, None if only their kernel is used."""
+        """Draw the random features, if any; return how many features there are, None if only their kernel is used."""
 
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
-        """Yield the features of X (n, k, d) as blocks of columns (n, ·); not called where only a kernel is used."""
+        """Yield the features of X (n, k, d), some columns (n, ·) at a time; not needed where `gram` is defined anew."""
         raise NotImplementedError  # and so not abstract: a kernel has `gram` in its place
 
     def gram(self, X: Array, Z: Array) -> Array:
@@ -84,9 +84,9 @@ class RidgeLearner(Regressor):
         return 2 * np.size(self.alpha) * size**3 / 6
 
     def _fit(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> Array:
-        """Fit `rows` (r, k, d) to `targets` (r, p), alpha chosen for each output; return predictions of the last rows.
+        """Fit inputs `rows` (r, k, d) to `targets` (r, p), alpha chosen for each output; return the last predictions.
 
-        `group` rows belong to an example. The predictions are those of a fit without the last rows, a tenth.
+        They are those for the last tenth by a fit without it. Each example has `group` rows.
         """
         n, size = len(rows), self._start(rows, rng)
         self.n_features_ = size
@@ -140,11 +140,11 @@ class RidgeLearner(Regressor):
         return out
 
     def _asking(self, tokens: int) -> int:
-        """Return the index of the query token among `tokens` tokens: the first, unless a subclass has a choice."""
+        """Return the index of the token whose output is learned, of `tokens`: the first, unless a subclass decides."""
         return 0
 
     def _rows(self, x: Array) -> Array:
-        """Return x (n, k, d), or for Y (n, k, d) k copies (n·k, k, d) of it, each token once in the query's place."""
+        """Return x (n, k, d), or if each token's output is learned k copies (n·k, k, d), each token once the query."""
         if len(self._shape) < 2:
             return x
         place = self._asking(x.shape[1])
@@ -155,7 +155,7 @@ class RidgeLearner(Regressor):
 
 
 def held_rows(rows: int, group: int) -> int:
-    """Return the number of `rows` to hold out: those of a tenth of the examples, 1 to 2000, each of `group` rows."""
+    """Return how many of `rows` to hold out: those of a tenth of the examples, 1 to 2000, with `group` rows each."""
     return max(1, min(rows // group // 10, MOST_HELD)) * group
 
 
@@ -214,7 +214,7 @@ class LowDegree(RidgeLearner):
     degree: int = 3
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
-        """Return roughly the number of multiply-adds of a fit: all Hamming distances, and the Cholesky factors."""
+        """Return roughly the multiply-adds of a fit: Hamming distances of all pairs of inputs, and Cholesky factors."""
         return float(examples) ** 2 * tokens * dim + self._solving(examples)
 
     def _rows(self, x: Array) -> Array:

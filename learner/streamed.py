@@ -64,7 +64,7 @@ class Streamed(Regressor):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Draw initial weights for examples of shape `_shape`, which is (k, d)."""
+        """Draw initial weights for examples of shape `_shape`, (tokens, features)."""
 
     @abstractmethod
     def _train(self, x: NDArray[Any], y: Array, batch: int) -> None:

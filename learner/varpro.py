@@ -34,7 +34,7 @@ def attend(X: Array, theta: Array) -> tuple[Array, Array]:
 
 
 def pull_back(X: Array, P: Array, w: Array, R: Array) -> Array:
-    """Return the gradient (m, d, d) by Θ of <F, R>, F the outputs from patterns P and W = `w`, R (n·k, d) fixed."""
+    """Return the gradient (m, d, d) by Θ of <F, R>, R (n·k, d) fixed, F the outputs by patterns P and W = `w`."""
     n, k, d = X.shape
     m = len(w)
     dZ = (R @ w.transpose(2, 0, 1).reshape(d, m * d)).reshape(n, k, m, d).transpose(0, 2, 1, 3)
@@ -65,11 +65,10 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
 
 
 def anchored(X: Array, Z: Array) -> Array:
-    """Return Z (n·k, f), on two tokens with the mean token as d more features: those of an extra head with Θ = 0.
+    """Return features Z (n·k, f), on two tokens with the mean token as d more: those of a head that attends uniformly.
 
-    On two tokens a head (Θ, W) equals (−Θ, −W) plus a head 2W that attends uniformly. Without the extra head each
-    choice of the m heads' signs has its own local minimum, and all but one do not fit; with it all fit
-    (`settle_signs`). On more tokens there is no such symmetry, and an extra head only hinders.
+    On two tokens a head (Θ, W) equals (−Θ, −W) plus a head 2W that attends uniformly. So with the extra head no choice
+    of the m heads' signs is a local minimum that does not fit (`settle_signs`). On more tokens Z is returned as it is.
     """
     if X.shape[1] != 2:
         return Z
@@ -82,8 +81,8 @@ def descend(
 ) -> tuple[Array, float, int]:
     """Return Θ (m, d, d) where L-BFGS from `theta` ends, the relative residual, and the number of evaluations.
 
-    W is fitted at every Θ, on two tokens with an extra head (`anchored`). Far from a solution this costs a fiftieth of
-    a Levenberg–Marquardt step. It stops at a residual of `until`, from where `fit` needs two or three factorisations.
+    W is fitted at every Θ, on two tokens with an extra head that attends uniformly (`anchored`). It ends at a relative
+    residual of `until`, or after `iterations` steps.
     """
     from scipy.optimize import minimize
 
@@ -108,7 +107,7 @@ def descend(
 
 
 def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
-    """Return Θ with the signs of some heads flipped, so that the layer needs no extra uniform head (`anchored`).
+    """Return Θ with some heads' signs flipped, so that no extra head that attends uniformly is needed (`anchored`).
 
     The extra head's W is −2 times the sum of the W of the heads with the wrong sign. Where these W are linearly
     dependent, least squares do not show which; then, for up to ten heads, every choice of signs is compared.
@@ -159,7 +158,7 @@ class Point:
 
 
 def evaluate(X: Array, target: Array, theta: Array) -> Point:
-    """Return the least-squares fit of W to labels `target` (n·k, d) of X (n, k, d) at Θ (m, d, d)."""
+    """Return the least-squares fit of W to labels `target` (n·k, d) of X (n, k, d) at Θ (m, d, d), as a `Point`."""
     P, Z = attend(X, theta)
     W, R, L = project(Z, target)
     relative = float(np.linalg.norm(R)) / (float(np.linalg.norm(target)) or 1.0)
@@ -176,12 +175,12 @@ def levenberg_marquardt(
     tries: int = 11,
     slope: Callable[[Point], Array] | None = None,
 ) -> tuple[Point, list[float]]:
-    """Return the last point of Levenberg–Marquardt from `here`, and the relative residuals of all points.
+    """Return the point, Θ with its fitted W, where Levenberg–Marquardt from `here` ends, and all relative residuals.
 
-    The damping λ falls by the factor 5 after each step, and rises by 4 until a step lowers the residual. `evaluate`
-    gives the point at a Θ, `system` the normal matrix (lower triangle) and right-hand side, `slope` that side alone.
-    Ends below `tolerance`, when a step gains less than the fraction `give_up`, when none of `tries` values of λ gains,
-    or after `iterations` steps. With a `slope` the Cholesky factor is used again after a gain above .7, to save time.
+    `evaluate` gives the point at a Θ, `system` the normal matrix (lower triangle) and right-hand side at a point,
+    `slope` that side alone: with it a factored matrix serves again after a gain above .7. It ends at a relative
+    residual of `tolerance`, when a step gains less than the fraction `give_up`, when none of `tries` values of the
+    damping gains, or after `iterations` steps.
     """
     from scipy.linalg import cho_solve
 
@@ -243,7 +242,7 @@ def pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 
 
 def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
-    """Return the normal matrix by Θ, W eliminated (Kaufman), lower half: JᵀJ − CᵀG⁻¹C of `blocks`, G = ZᵀZ = L Lᵀ."""
+    """Return the normal matrix (md², md²) of Θ with W eliminated (Kaufman), lower half; P, Z, w, L as in `Point`."""
     from scipy.linalg import solve_triangular
     from scipy.linalg.blas import dsyrk
 
@@ -255,10 +254,10 @@ def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
 
 
 def blocks(X: Array, P: Array, Z: Array, w: Array) -> tuple[Array, Array]:
-    """Return JᵀJ (m, d, d, m, d, d), J the derivative of the outputs by Θ, and C (m·d, d·m·d²), J times that by W.
+    """Return JᵀJ (m, d, d, m, d, d), J the derivative of outputs by Θ, and C = ZᵀJ (m·d, d·m·d²), which couples Θ to W.
 
-    The derivative by Θ_i[j, l] of row a is x_a[j]·(Cov_{i,a} W_i)[l, ·], Cov_{i,a} the covariance of tokens under
-    pattern row (i, a). C has a row for each attended feature, and a column for each output and entry of Θ.
+    The derivative of output row a by Θ_i[j, l] is x_a[j]·(Cov W_i)[l, ·], Cov the covariance of tokens under head i's
+    pattern p_a. Z are the attended tokens: C has a row for each column of Z, a column for each output and entry of Θ.
     """
     n, k, d = X.shape
     m = len(w)

@@ -29,9 +29,9 @@ class Ball:
 
 
 def ball(X: Array, Y: Array, layer: MultiHeadAttention) -> Ball | None:
-    """Return the radii around `layer` that examples X and Y (n, k, d) prove, or None if they prove none.
+    """Return two radii, relative to `layer`, within which only one layer can fit X and Y, or None without a proof.
 
-    Y is what a layer computes, up to the rounding of that computation; labels with noise prove nothing.
+    The only layer within `outer` that can fit X and Y (n, k, d) lies within `inner`. Labels with noise prove nothing.
     """
     m, d = layer.heads, layer.dim
     if 2 * m * d * d > MOST_UNKNOWNS:
@@ -50,9 +50,9 @@ def ball(X: Array, Y: Array, layer: MultiHeadAttention) -> Ball | None:
 
 
 def least_singular(X: Array, layer: MultiHeadAttention) -> float:
-    """Return a proved lower bound of the least singular value of the outputs' Jacobian J on X (n, k, d), or 0.
+    """Return a proved lower bound (0 if none) of the least singular value of the outputs' derivative by Θ and W on X.
 
-    Half of an estimate by inverse iteration is taken off the diagonal of JᵀJ; a Cholesky factor of the rest proves it.
+    X is (n, k, d). The entries of every Θᵢ and Wᵢ are measured in units of that matrix's norm.
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -76,7 +76,7 @@ def least_singular(X: Array, layer: MultiHeadAttention) -> float:
 
 
 def normal_matrix(X: Array, layer: MultiHeadAttention) -> Array:
-    """Return JᵀJ (2md², 2md²), J the derivative of outputs on X by Θ and W, in units of each matrix's norm."""
+    """Return JᵀJ (2md², 2md²), J the outputs' derivative on X by Θ and W, every Θᵢ and Wᵢ in units of its own norm."""
     m, d = layer.heads, layer.dim
     P, Z = attend(X, layer.theta)
     A, C = blocks(X, P, Z, layer.w)
@@ -94,10 +94,10 @@ def normal_matrix(X: Array, layer: MultiHeadAttention) -> Array:
 
 
 def lipschitz_bound(X: Array, layer: MultiHeadAttention) -> float:
-    """Return a bound of the second derivative of the outputs on X (n, k, d) by Θ and W, for relative changes up to .1.
+    """Return a bound of the norm of the outputs' second derivative by Θ and W on X (n, k, d), near `layer`.
 
-    With s = x_a ΔΘᵢ Xᵀ centred over tokens and v = X ΔWᵢ likewise, and s', v' for another change, a row's second
-    derivative is at most Σᵢ ½ Dᵢ|s||s'| + ½|s||v'| + ½|s'||v|, Dᵢ the diameter of the tokens times Wᵢ (learner 1.14).
+    It maps two changes of the Θᵢ and Wᵢ, in units of these matrices' norms (Frobenius), to one of all outputs
+    (Euclidean). The bound holds wherever Θ and W are within a relative distance of .1 of the layer (learner 1.14).
     """
     k, d = X.shape[1:]
     centred = X - X.mean(axis=1, keepdims=True)
@@ -117,7 +117,7 @@ def lipschitz_bound(X: Array, layer: MultiHeadAttention) -> float:
 
 
 def rounding(X: Array, layer: MultiHeadAttention) -> float:
-    """Return a bound of the rounding errors in the outputs of `layer` on X (n, k, d), as one norm over all of them."""
+    """Return a bound of the Euclidean norm of all rounding errors together in the outputs of `layer` on X (n, k, d)."""
     n, k, d = X.shape
     token = float(np.abs(X).max())
     scores = 2 * d * UNIT * token**2 * np.abs(layer.theta).sum(axis=(1, 2))

@@ -13,10 +13,7 @@ MIN_SECOND = 1e-3  # second over first singular value; the least of 4000 nice su
 
 
 def crude(X: Array, Y: Array) -> Array:
-    """Return the paper's estimate of ΣWᵢ, (d, d): summed tokens correlated with summed outputs, (1/nk) Σ Xᵀ11ᵀY.
-
-    It is one step of gradient descent from uniform attention. Its bias, about ΣΘᵢWᵢ, does not fall with more data.
-    """
+    """Return ΣWᵢ (d, d) as the paper estimates it, (1/nk) Σ Xᵀ11ᵀY: its bias, about ΣΘᵢWᵢ, stays with more data."""
     w: Array = X.sum(axis=1).T @ Y.sum(axis=1) / (len(X) * X.shape[1])
     return w
 
@@ -27,9 +24,9 @@ def ols(X: Array, Y: Array) -> Array:
 
 
 def debiased(X: Array, Y: Array) -> Array:
-    """Return ΣWᵢ (d, d) by least squares of output rows on their token, the mean token and the first-order effect of Θ.
+    """Return ΣWᵢ (d, d) by least squares of output rows Y_a that removes the bias of first order in Θ.
 
-    The regressors of that effect are x_a[j]·Cov(X)[l, q]: with them the bias of first order is gone.
+    The regressors are the token x_a, the mean token, and x_a[j]·C[l, q], C the covariance of the example's tokens.
     """
     n, k, d = X.shape
     j, h = np.triu_indices(d)
@@ -53,7 +50,7 @@ def debiased(X: Array, Y: Array) -> Array:
 
 
 def features(d: int) -> int:
-    """Return the number of regressors of `debiased`: d for each of two tokens, and coordinates times covariances."""
+    """Return the number of regressors of `debiased`: d for each of two tokens, d for each of d(d + 1)/2 covariances."""
     return 2 * d + d * d * (d + 1) // 2
 
 
@@ -65,14 +62,14 @@ def estimate(X: Array, Y: Array) -> Array:
 
 
 def conditions(w: Array, Y: Array) -> dict[str, float]:
-    """Return size (relative to labels Y) and stable rank of w ≈ ΣWᵢ, by the names of the theorem's conditions."""
+    """Return {"sum of w": its size (see `size_of`), "stable rank of the sum of w": |w|_F²/|w|₂²}, given w ≈ ΣWᵢ."""
     singular = np.linalg.svd(w, compute_uv=False)
     rank = float(np.sum(singular**2) / singular[0] ** 2) if singular[0] else 0.0
     return {"sum of w": size_of(w, Y), "stable rank of the sum of w": rank}
 
 
 def refusal(w: Array, Y: Array) -> str:
-    """Return why the next phases cannot use `w`, an estimate of ΣWᵢ, or "". A small sum, unlike 0, is no reason."""
+    """Return why `w`, an estimate of ΣWᵢ, cannot be used (0 relative to labels Y, or of rank one), or "" if it can."""
     if size_of(w, Y) < ZERO:
         return "the projection matrices sum to zero: phase 1 has nothing to start from"
     first, second = np.linalg.svd(w, compute_uv=False)[:2]

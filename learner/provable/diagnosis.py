@@ -22,10 +22,10 @@ MOST = {
 def worst(
     layer: MultiHeadAttention | None, sum_seen: dict[str, float], tokens: int, test: tuple[Array, Array]
 ) -> dict[str, Any]:
-    """Return the theorem's condition that is violated most, or is nearest to it, as {name, value, needs, threshold}.
+    """Return which condition of the learner's theorem is violated most or nearly, as {name, value, needs, threshold}.
 
-    Conditions are measured on `layer`, at `tokens` tokens, if it is exact on the examples `test`. Otherwise only those
-    of ΣWᵢ are known, as phase 1 estimated them (`sum_seen`). `needs` is "at least" or "at most".
+    The conditions (`hardness.gadgets.conditions`) are measured on `layer`, at `tokens` tokens, if it fits the examples
+    `test` exactly. Else only those in `sum_seen`, values by name, are compared. `needs` is "at least" or "at most".
     """
     if layer is not None and relative_error(layer(test[0]), test[1]) <= EXACT.threshold:
         values = {row.name: row.value for row in conditions(layer, tokens)}
@@ -39,7 +39,7 @@ def worst(
 
 
 def _ratio(value: float | None, threshold: float, power: int) -> float:
-    """Return the factor by which a value is beyond a least (`power` 1) or largest (-1) threshold; 0 without a value."""
+    """Return threshold/value if `threshold` is a lower bound (`power` 1), its inverse if an upper (-1), 0 for None."""
     if value is None:
         return 0.0
     return float((threshold / max(value, 1e-12)) ** power)

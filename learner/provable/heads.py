@@ -40,7 +40,7 @@ class Readings:
 
 
 def impossible(heads: int, tokens: int, dim: int) -> str:
-    """Return why phase 6b cannot read every head's pattern (a row has too few entries, or dim is large), or ""."""
+    """Return why least squares cannot find every head's attention pattern (too many weights, or dim over 64), or ""."""
     if heads * (tokens - 1) > dim:
         free = heads * (tokens - 1)
         return f"a row shows {dim} numbers, and the patterns of {heads} heads on {tokens} tokens have {free}"
@@ -50,7 +50,7 @@ def impossible(heads: int, tokens: int, dim: int) -> str:
 
 
 def rows_wanted(heads: int, tokens: int, dim: int) -> int:
-    """Return the number of examples that phase 6b (every head) runs on: four times a local search's, at least 600."""
+    """Return the number of examples for phase 6b (steps of each head by itself): 4 `examples_wanted`, at least 600."""
     return max(600, 4 * examples_wanted(heads, tokens, dim))
 
 
@@ -60,9 +60,10 @@ def random_start(heads: int, dim: int, rng: np.random.Generator) -> Array:
 
 
 def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAttention:
-    """Return the best layer of up to `rounds` steps of every head (phase 6b) on X and Y (n, k, d) from Θ (m, d, d).
+    """Return the layer of least residual on X and Y (n, k, d) in up to `rounds` steps from Θ (m, d, d), phase 6b.
 
-    They end early where the residual is 0 up to rounding, or hardly falls, or too few examples tell the heads apart.
+    A step estimates all heads' patterns from Y, and moves each Θᵢ towards its own. Steps end early where the residual
+    is 0, or hardly falls, or too few examples tell the heads apart.
     """
     residuals: list[float] = []
     best = theta
@@ -85,9 +86,9 @@ def run(X: Array, Y: Array, theta: Array, rounds: int = ROUNDS) -> MultiHeadAtte
 
 
 def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float]:
-    """Return the patterns (n, m, k, k) of Θ, W (m, d, d), the W (d, d) of an extra head, and the relative residual.
+    """Return the fit of Y at Θ: patterns (n, m, k, k), W (m, d, d), W (d, d) of an extra head, the relative residual.
 
-    On two tokens the extra head attends uniformly: with it a head of either sign fits (learner 1.6). Else its W is 0.
+    On two tokens the extra head attends uniformly, so that −Θᵢ fits as well as Θᵢ (learner 1.6). Else its W is 0.
     """
     m, d = len(theta), X.shape[2]
     P, Z = attend(X, theta)
@@ -97,9 +98,10 @@ def fitted(X: Array, Y: Array, theta: Array) -> tuple[Array, Array, Array, float
 
 
 def read(X: Array, Y: Array, w: Array, uniform: Array, best: float = KEPT) -> Readings:
-    """Return the patterns of all heads that fit Y (n, k, d) best, given W (m, d, d) and W of a `uniform` head (d, d).
+    """Return the patterns of all m heads that fit Y (n, k, d) by least squares, given W (m, d, d), and the rows to use.
 
-    Of the rows on which the heads can be told apart, the share `best` with the least estimated error is kept.
+    One more head, of W `uniform` (d, d), attends uniformly. The rows to use are, of those on which Y determines the
+    patterns, the share `best` of least estimated error.
     """
     n, k, d = X.shape
     m, free = len(w), len(w) * (k - 1)
@@ -122,12 +124,12 @@ def read(X: Array, Y: Array, w: Array, uniform: Array, best: float = KEPT) -> Re
 
 
 def moved(X: Array, theta: Array, P: Array, readings: Readings) -> Array:
-    """Return Θ (m, d, d) after one step of each head from its patterns P (n, m, k, k) towards those in `readings`."""
+    """Return Θ (m, d, d) after a step of each head from its patterns P (n, m, k, k) to the estimates in `readings`."""
     return stepped(theta, *zip(*normal_equations(X, P, readings), strict=True))
 
 
 def stepped(theta: Array, matrices: Sequence[Array], slopes: Sequence[Array]) -> Array:
-    """Return Θ (m, d, d) after a damped step of each head from its normal matrix (d², d²) and right-hand side."""
+    """Return Θ (m, d, d) plus each head's solution of damped normal equations: `matrices` (d², d²), `slopes` (d²,)."""
     steps = []
     for A, slope in zip(matrices, slopes, strict=True):
         ridge = DAMPING * float(A.trace()) / len(A) + 1e-300
@@ -137,7 +139,7 @@ def stepped(theta: Array, matrices: Sequence[Array], slopes: Sequence[Array]) ->
 
 
 def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[Array, Array]]:
-    """Yield each head's normal matrix (d², d²) and right-hand side (d²,) of a step from patterns P to `readings`."""
+    """Yield each head's normal matrix (d², d²) and right side (d²,) of a step from its patterns in P to `readings`."""
     n, k, d = X.shape
     j, h, position = pairs(d)
     tokens = X.reshape(n * k, d)
@@ -152,15 +154,15 @@ def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[A
 
 
 def slopes(X: Array, P: Array, readings: Readings) -> Array:
-    """Return the factors g_a (m, n·k, d) of rows a in the right-hand side Σ_a x_aᵀ g_a of steps to `readings`."""
+    """Return g (m, n·k, d) such that Σ_a x_aᵀ g_ia over all tokens x_a is head i's right side in `normal_equations`."""
     return np.stack([_pulls(X, P[:, i], readings, i)[1] for i in range(P.shape[1])])
 
 
 def _pulls(X: Array, p: Array, readings: Readings, i: int) -> tuple[Array, Array]:
-    """Return the edges (n, k, k−1, d) of head i, and their sum (n·k, d) weighted by the gap of its patterns p.
+    """Return the derivatives (n, k, k−1, d) of head i's attention weights p by x_a Θᵢ, and their products with gaps.
 
-    x_a ΔΘᵢ times an edge is the first-order change of a pattern's weight, and the gap is the weight in `readings` less
-    that of p. Both are in units of the noise of that weight.
+    A gap is the weight as estimated in `readings` less that in p (n, k, k); products are summed over the weights, (n·k,
+    d). All are in units of the estimates' noise, and 0 on rows that are not to be used.
     """
     n, k, d = X.shape
     roots = readings.roots[:, i, None]

@@ -13,9 +13,9 @@ STARTS, ITERATIONS = 6, 25
 def multi_start(
     X: Array, Y: Array, hull: Hull, heads: int, rng: np.random.Generator
 ) -> tuple[MultiHeadAttention, list[float]]:
-    """Return the best layer of up to 6 random starts in the hull of the Θᵢ, and all relative residuals, ascending.
+    """Return the best layer of up to 6 searches from random Θᵢ in `hull`, and the ends' relative residuals, ascending.
 
-    The search is on a coordinate for each head and direction. It ends once three starts have about the least residual.
+    `hull` is an affine space that should hold all Θᵢ. Searches end once three of them reach about the least residual.
     """
     problem = _Coordinates(X, Y, hull)
     q = len(hull.directions)
@@ -42,7 +42,7 @@ class _Coordinates:
         self.power = float(np.linalg.norm(self.Y)) or 1.0
 
     def evaluate(self, c: Array) -> Point:
-        """Return the fit of W by least squares at hull coordinates c (m, q), which are the `theta` of this point."""
+        """Return the least-squares fit of W for Θᵢ with coordinates c (m, q) along their affine hull's q directions."""
         full = np.concatenate([np.ones((len(c), 1)), c], axis=1)
         P = softmax(np.einsum("iq,nqab->niab", full, self.scores, optimize=True))
         Z = (P @ self.X[:, None]).transpose(0, 2, 1, 3).reshape(len(self.Y), -1)
@@ -50,7 +50,7 @@ class _Coordinates:
         return Point(c, P, Z, W, R, L, float(np.linalg.norm(R)) / self.power)
 
     def search(self, c: Array) -> tuple[float, Array]:
-        """Return the relative residual and the hull coordinates (m, q) where Levenberg–Marquardt from c ends."""
+        """Return the relative residual and the Θᵢ's coordinates (m, q) in their hull at which a search from c ends."""
         steps = ITERATIONS if c.size else 0
         end, _ = levenberg_marquardt(self.evaluate(c), self.evaluate, self.system, steps, 1e-5, tries=8)
         return end.residual, end.theta

@@ -32,10 +32,9 @@ Block = tuple[Array, Array]
 
 
 def canonical(X: Array, Y: Array) -> Block:
-    """Return X (n, k, d) and Y with one example of each pair ±X, of the sign that makes its first entry not negative.
+    """Return examples X (n, k, d) and Y, of each pair ±X only one, that whose first entry is not negative.
 
-    F(−X) = −F(X), so the sign is a convention. Copies of one example would be taken for many good rows, and leave the
-    constraints on Θ singular.
+    Every layer F has F(−X) = −F(X), so that −X, or a copy of X, tells nothing new.
     """
     sign = np.where(X[:, :1, :1] < 0, -1.0, 1.0)
     X, Y = X * sign, Y * sign
@@ -63,19 +62,19 @@ class _Walk:
         self.sum_seen: dict[str, float] = {}
 
     def say(self, name: str, numbers: dict[str, Any], verdict: str = "ok", reason: str = "") -> None:
-        """Record the numbers and the verdict of a phase. Raises `_Refused` if the verdict is "refused"."""
+        """Record a phase of the learner: its name, numbers, verdict, reason. Verdict "refused" raises `_Refused`."""
         self.phases.append(Phase(name, verdict, reason, numbers))
         if verdict == "refused":
             raise _Refused(reason)
 
     def six(self) -> MultiHeadAttention:
-        """Return the layer of phases 1 to 6, those of the paper. Raises `_Refused` if one of them refuses."""
+        """Return the layer that the theorem's algorithm, phases 1 to 6, finds. Raises `_Refused` if a phase refuses."""
         hull = self.rounds(self.crude_sum())
         self.span(hull)
         return self.net(hull)
 
     def crude_sum(self) -> Array:
-        """Return phase 1's estimate of ΣWᵢ. The paper's is tried first, as it is exactly 0 if all outputs sum to 0."""
+        """Return a first estimate of ΣWᵢ (phase 1). Raises `_Refused` if that sum is 0 or has rank one."""
         X, Y = self.sample
         w = crude.crude(X, Y)
         refusal = crude.refusal(w, Y)
@@ -87,7 +86,7 @@ class _Walk:
         return w
 
     def rounds(self, w: Array) -> Hull:
-        """Return the best affine hull of the Θᵢ (phase 4): from w ≈ ΣWᵢ, hulls (phase 2) and ΣWᵢ (phase 3) by turns."""
+        """Return the affine hull of the Θᵢ, estimated by turns with ΣWᵢ from a first w ≈ ΣWᵢ on (phases 2 to 4)."""
         plan = self.plan((8 if self.given == 1 else 6) + (0 if self.given else 4))
         for number, examples in enumerate(plan):
             # ΣW no longer moves on this many examples: the rest of this stage would carve the same hull again.
@@ -105,7 +104,7 @@ class _Walk:
         return min((h for h in self.hulls if h.heads == self.number), key=lambda h: h.tolerance)
 
     def plan(self, rounds: int) -> list[int]:
-        """Return the number of examples of each round; the first `rounds`, which only improve ΣWᵢ, do not need all."""
+        """Return how many examples each estimate of the Θᵢ's hull uses: `rounds` times the least, then ever more."""
         n, k, d = self.X.shape
         smallest = max(20_000, 30 * sculpt.wanted(d, k) // k)
         sizes = [n]
@@ -115,19 +114,19 @@ class _Walk:
 
     @property
     def stalled(self) -> bool:
-        """Return whether the last round left the hull's error about as it was: then more rounds need more examples."""
+        """Return whether the last estimate of the Θᵢ's hull errs about as the one before: more examples are needed."""
         if len(self.hulls) < 2 or (not self.given and len(self.hulls) <= 4):
             return False
         return self.hulls[-1].tolerance > 0.95 * self.hulls[-2].tolerance
 
     @property
     def contracts(self) -> bool:
-        """Return whether hulls of one head fit: then all rows show one pattern, and the errors fall below a third."""
+        """Return if errors of Θ, estimated as if there were one head, fell below .3 of the first: there seems to be."""
         alone = [hull.tolerance for hull in self.hulls if hull.heads == 1]
         return len(alone) > 1 and min(alone[1:]) < 0.3 * alone[0]
 
     def heads(self) -> int:
-        """Return the number of heads for the next hull: as given; else 1, then 6, then as the last spectrum shows."""
+        """Return the number of heads to assume next: the given one, else 1, then 6, then what the last hull shows."""
         if self.given:
             return self.given
         if len(self.hulls) < 2 or self.contracts:
@@ -135,9 +134,10 @@ class _Walk:
         return AMPLE if len(self.hulls) < 4 else max(2, self.hulls[-1].heads_seen)
 
     def carve(self, w: Array, examples: int) -> Hull | None:
-        """Return phase 2's affine hull of the Θᵢ, given an estimate w of ΣWᵢ, or None if it cannot be determined.
+        """Return the affine hull of the Θᵢ (phase 2) from the first `examples`, given an estimate w of ΣWᵢ, or None.
 
-        It comes from rows that show one pattern of all heads. If these are too few for a first hull, raises `_Refused`.
+        It is fitted to rows of Y that one attention pattern of all heads explains. None means that they do not
+        determine it; for the first hull `_Refused` is raised instead.
         """
         _, k, d = self.X.shape
         count = sculpt.KEPT * sculpt.wanted(d, k)
@@ -158,14 +158,14 @@ class _Walk:
         return None if reason else hull
 
     def renew(self, w: Array, examples: int, hull: Hull) -> Array:
-        """Return phase 3's better estimate of ΣWᵢ than w, from rows on which the hull predicts that all heads agree."""
+        """Return a better w ≈ ΣWᵢ (phase 3) from rows of the first `examples` on which all Θ in `hull` attend alike."""
         better = refine.agreement_rows(self.X[:examples], self.Y[:examples], hull)
         change = float(np.linalg.norm(better - w) / np.linalg.norm(w))
         self.say(f"refine {len(self.hulls)}", {"change": change})
         return better
 
     def cancelling(self, w: Array) -> str:
-        """Return why to refuse if `w`, an estimate of ΣWᵢ, is so small that this may be why a phase failed, or ""."""
+        """Return a sentence that blames a failure on nearly cancelling Wᵢ if w ≈ ΣWᵢ is small for the labels, or ""."""
         size = crude.size_of(w, self.sample[1])
         if size >= crude.SMALL:
             return ""
@@ -175,7 +175,7 @@ class _Walk:
         )
 
     def span(self, hull: Hull) -> None:
-        """Record whether the hull is trusted (phase 5). Raises `_Refused` if not, and a small ΣWᵢ is a likely cause."""
+        """Record if the Θᵢ's estimated hull can be trusted (phase 5). Raises `_Refused` if a small ΣWᵢ spoils it."""
         seen = 1 if hull.heads == 1 and self.contracts else hull.heads_seen
         odd = ""
         if self.given and seen != self.given:
@@ -189,11 +189,7 @@ class _Walk:
         self.say("span", numbers, verdict, cause or odd)
 
     def net(self, hull: Hull) -> MultiHeadAttention:
-        """Return phase 6's layer: Θᵢ searched inside the hull, W by least squares, judged on held-out examples.
-
-        Small errors of a hull certify nothing: where patterns are saturated and ΣWᵢ is off, rows agree on a hull that
-        holds no head. Examples that no phase has seen tell (learner 1.13).
-        """
+        """Return the best layer with every Θᵢ in `hull` (phase 6), and record its error on held-out examples."""
         order = self.rng.permutation(len(self.sample[0]))[:1500]
         X, Y, m = self.sample[0][order], self.sample[1][order], hull.heads
         layer, residuals = net.multi_start(X, Y, hull, m, self.rng)
@@ -212,11 +208,10 @@ class _Walk:
         return layer
 
     def every_head(self, start: MultiHeadAttention | None, rounds: int) -> MultiHeadAttention | None:
-        """Return the best of `start`, where phase 6 ended, and what phase 6b reaches from it and from random Θ.
+        """Return the best of `start`, the layer found so far, and what phase 6b reaches from it and from random Θ.
 
-        Phase 6b moves each head by itself, for at most `rounds` rounds. A random start is left out once a layer is
-        exact, and repeated while all errors are above .1. While the number of heads is not known, fewer are tried
-        first.
+        Phase 6b moves each head by itself, for at most `rounds` rounds. Random starts go on, up to 3, while all errors
+        on held-out examples are above .1. While the number of heads is not known, smaller ones are tried first.
         """
         rng = self.rng.spawn(1)[0]
         _, tokens, dim = self.X.shape
@@ -287,17 +282,17 @@ class Provable(Learner):
         tolerance: float,
         least_share: float = queries.LEAST_SHARE,
     ) -> Iterator[Estimate]:
-        """Yield what phases 1 to 4 estimate if they know labels only by `ask`, an oracle of averages (`hardness.sq`).
+        """Yield estimates of ΣWᵢ and of the affine hull of the Θᵢ from averages over examples alone (phases 1 to 4).
 
-        `size` is the root mean square of labels, `tolerance` the error of answers, `least_share` the least share of
-        rows for a hull. Raises `InputError` unless `heads` is a number.
+        The oracle `ask` answers averages within `tolerance`; `size` is the rms of labels. A hull needs a share
+        `least_share` of rows on which all heads attend alike. Raises `InputError` unless `heads` is a number.
         """
         whole("heads", self.heads, 1)
         drawn = queries.inputs(tokens, dim, np.random.default_rng(self.random_state))
         yield from queries.phases(ask, drawn, int(self.heads), size, tolerance, least_share)
 
     def heads_by_averages(self, ask: Ask, tokens: int, dim: int, size: float) -> Iterator[Estimate]:
-        """Yield every Θ as phase 6b estimates it if labels, of rms `size`, are known only by `ask` (`by_averages`)."""
+        """Yield one estimate, of all heads' Θ, from averages alone (phase 6b); `ask` and `size` as in `by_averages`."""
         whole("heads", self.heads, 1)
         rng = np.random.default_rng(self.random_state)
         drawn = queries.inputs(tokens, dim, rng)

@@ -14,10 +14,10 @@ MORE, MOST_ROWS = 4, 20_000  # times the examples of the first try that the seco
 def search(
     X: Array, Y: Array, theta: Array, test: tuple[Array, Array], name: str
 ) -> tuple[MultiHeadAttention, Phase]:
-    """Return the layer that a local search reaches from Θ (m, d, d), and its `Phase`, called `name`, judged on `test`.
+    """Return the layer that a local search from Θ (m, d, d) reaches, and a record, `name`, of its error on `test`.
 
-    If the first examples are not fitted exactly (labels are noisy, or this is a local minimum), a second search from Θ
-    uses more of them. Of the two ends the one that fits the more examples better is returned.
+    The search sees as few examples as should suffice. If it cannot fit them exactly, a second one from Θ sees more, and
+    the end that fits these better is returned.
     """
     m, d = len(theta), X.shape[2]
     rows = examples_wanted(m, X.shape[1], d)
@@ -39,10 +39,10 @@ def polish(
     test: tuple[Array, Array],
     rng: np.random.Generator,
 ) -> tuple[MultiHeadAttention, list[Phase]]:
-    """Return a layer, and the phases of local searches from `layer` and from a random start of `heads` heads.
+    """Return `layer` improved by local search, and the records of that search and of one from random Θ, its control.
 
-    It is the better of `layer` and what the search from it reaches; what the random start reaches is returned only if
-    there is no `layer`. Errors are those on the examples `test`.
+    The better of `layer` and what the search from it reaches, judged on the examples `test`, is returned; what the
+    random start of `heads` heads reaches only if `layer` is None.
     """
     d = X.shape[2]
     order = rng.permutation(len(X))[: max(MOST_ROWS, examples_wanted(heads, X.shape[1], d))]

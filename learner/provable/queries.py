@@ -29,10 +29,10 @@ OWN = 2000  # inputs that the learner draws itself
 def phases(
     ask: Ask, own: Array, heads: int, size: float, tolerance: float, least_share: float
 ) -> Iterator[Estimate]:
-    """Yield what phases 1 to 4 estimate: ΣWᵢ, then by turns the affine hull of the Θᵢ and ΣWᵢ again.
+    """Yield estimates of ΣWᵢ, then by turns of the affine hull of the Θᵢ and again of ΣWᵢ (phases 1 to 4).
 
-    `ask` answers averages over examples within `tolerance`. `own` (n, k, d) are inputs drawn by the learner, `size` is
-    the root mean square of the labels, and less than `least_share` of the rows are too few for a hull.
+    `ask` answers averages over examples within `tolerance`, `own` (n, k, d) are inputs that the learner drew, and
+    `size` is the rms of labels. A hull needs at least the share `least_share` of rows on which all heads attend alike.
     """
     clip = CLIP * size
     w = crude(ask, clip, own.shape[1])
@@ -53,7 +53,7 @@ def inputs(tokens: int, dim: int, rng: np.random.Generator) -> Array:
 
 
 def crude(ask: Ask, clip: float, tokens: int) -> Array:
-    """Return ΣWᵢ (d, d) by correlating mean tokens with mean labels (phase 1), labels cut at ±`clip`: d² queries."""
+    """Return ΣWᵢ (d, d) from d² answers of `ask`, correlations of mean tokens and mean labels cut at ±`clip`."""
 
     def correlation(X: Array, Y: Array) -> Array:
         mean: Array = X.mean(axis=1).T @ _cut(Y, clip).mean(axis=1)
@@ -64,11 +64,11 @@ def crude(ask: Ask, clip: float, tokens: int) -> Array:
 
 
 def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float) -> Hull | None:
-    """Return the hull of the Θᵢ by averages over rows on which all heads agree well; None if these are too few.
+    """Return the affine hull of the Θᵢ, from averages over rows that one pattern of all heads fits; None if too few do.
 
-    `w` estimates ΣWᵢ, answers err by `tolerance`, and a share below `least_share` is too few. A row's own error
-    (`certify`) must be below a threshold, chosen for its least sum with the noise of answers, which grows as rows get
-    fewer. Then d²(d² + 1)/2 queries ask for the normal matrix of the constraints, and d² for the right-hand side.
+    `w` estimates ΣWᵢ, `ask` answers within `tolerance`, and a share of rows below `least_share` is too few. A row
+    counts if the error of its pattern (`certify`) is below a threshold, which is chosen for the least sum of that error
+    and the noise of answers: this grows as rows get fewer. About d⁴/2 queries are asked.
     """
     d = len(w)
 
@@ -107,7 +107,10 @@ def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float)
 
 
 def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
-    """Return ΣW by least squares on rows whose pattern varies less over the hull than 9/10 in `own`: 2d² queries."""
+    """Return ΣWᵢ (d, d) by least squares on the tenth of rows on which all Θ in `hull` attend most alike: 2d² queries.
+
+    What counts as the tenth is measured on inputs `own` (n, k, d) of the learner; labels are cut at ±`clip`.
+    """
     bound = np.quantile(disagreement(own, hull), AGREEING)
 
     def moments(X: Array, Y: Array) -> Array:
@@ -121,9 +124,9 @@ def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
 
 
 def every(ask: Ask, own: Array, heads: int, size: float, rng: np.random.Generator) -> Array:
-    """Return Θ (m, d, d) after rounds of phase 6b, in which every head takes a step, from a random start.
+    """Return Θ (m, d, d) after up to 40 steps of every head (phase 6b) by averages from `ask`, from a random start.
 
-    A round asks (m² + 2m)d² queries, more at two tokens. `size` is the root mean square of the labels.
+    A step asks at least (m² + 2m)d² averages; `own` are inputs that the learner drew, and `size` is the rms of labels.
     """
     theta = every_head.random_start(heads, own.shape[2], rng)
     for _ in range(EVERY_HEAD_ROUNDS):
@@ -135,7 +138,10 @@ def every(ask: Ask, own: Array, heads: int, size: float, rng: np.random.Generato
 
 
 def every_round(ask: Ask, own: Array, theta: Array, clip: float) -> Array | None:
-    """Return Θ (m, d, d) after one step of each head (phase 6b); None where the heads cannot be told apart on `own`."""
+    """Return Θ (m, d, d) after one step of each head by averages that `ask` answers (phase 6b), or None.
+
+    None means that heads look alike on `own`, the learner's own inputs (n, k, d). Labels are cut at ±`clip`.
+    """
     m, (_, k, d) = len(theta), own.shape
 
     def moments(X: Array, Y: Array) -> Array:
@@ -163,7 +169,7 @@ def every_round(ask: Ask, own: Array, theta: Array, clip: float) -> Array | None
 
 
 def _solved(moments: Array, clip: float) -> Array:
-    """Return W (r, d) by least squares, from the means (r, r + d) of features times features and labels over `clip`."""
+    """Return least-squares W (r, d) from means (r, r + d) of φᵀφ and φᵀy/`clip`, φ the features and y the labels."""
     gram, cross = np.split(moments, [len(moments)], axis=1)
     return np.asarray(np.linalg.solve(gram + 1e-9 * np.eye(len(gram)), clip * cross), dtype=np.float64)
 

@@ -9,10 +9,10 @@ from learner.varpro import attend
 
 
 def agreement_rows(X: Array, Y: Array, hull: Hull) -> Array:
-    """Return ΣWᵢ (d, d) by least squares on the output rows whose patterns vary least over the affine hull of the Θᵢ.
+    """Return ΣWᵢ (d, d) by least squares on the output rows whose attention patterns vary least over `hull`.
 
-    The fit is Y_a ≈ p_a X W, and p is the pattern of the hull's point of least norm. The choice of rows does not look
-    at Y. Saturated rows are among them: there the patterns do not move at all.
+    `hull` is an affine space that holds all Θᵢ: where patterns vary little over it, all heads attend alike. The fit is
+    Y_a ≈ p_a X W, p_a the pattern of the hull's point of least norm.
     """
     h = np.concatenate([disagreement(X[part], hull) for part in slices(len(X))])
     best = least(h, max(20 * X.shape[2], 400))
@@ -26,7 +26,7 @@ def agreement_rows(X: Array, Y: Array, hull: Hull) -> Array:
 
 
 def disagreement(X: Array, hull: Hull) -> Array:
-    """Return how far p_a X, p_a the pattern of row a, moves along hull directions q: Σ_q |∂(p_a X)/∂c_q|², (n·k,)."""
+    """Return Σ_q |∂(p_a X)/∂c_q|², (n·k,): how far attended tokens p_a X move with Θ along the hull's directions q."""
     n, k, d = X.shape
     basis = np.concatenate([hull.theta[None], hull.directions])
     left = (X.reshape(n * k, d) @ basis.transpose(1, 0, 2).reshape(d, -1)).reshape(n, k * len(basis), d)

@@ -53,18 +53,18 @@ class Hull:
 
     @property
     def heads(self) -> int:
-        """Return the number of heads that the hull is made for."""
+        """Return the number of heads whose Θᵢ this affine hull is meant to hold, one more than its directions."""
         return len(self.directions) + 1
 
     @property
     def heads_seen(self) -> int:
-        """Return the number of heads that `spectrum` shows: values before its widest gap, plus 1; 1 without a gap."""
+        """Return how many heads the singular values show: one more than lie below their widest gap; 1 without a gap."""
         ratios = self.spectrum[1 : MOST_HEADS + 1] / np.maximum(self.spectrum[:MOST_HEADS], 1e-12)
         widest = int(np.argmax(ratios))
         return widest + 2 if ratios[widest] >= LEAST_GAP else 1
 
     def verdict(self) -> str:
-        """Return the trust in `gap`, a ratio of singular values: ok (from 5), weak (2), poor (1.6) or failed."""
+        """Judge a hull by `gap`, a ratio of singular values: ok (from 5), weak (2), poor (1.6) or failed (below)."""
         if self.gap is None or self.gap >= 5:
             return "ok"
         return "weak" if self.gap >= 2 else "poor" if self.gap >= LEAST_GAP else "failed"
@@ -81,7 +81,7 @@ def least(values: Array, count: int) -> NDArray[np.intp]:
 
 
 def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
-    """Return the `count` rows of X and Y (n, k, d) that one pattern fits best, given an estimate w (d, d) of ΣWᵢ."""
+    """Return the `count` rows of Y (n, k, d) that one pattern p of all heads fits best: Y_a ≈ p X w, w (d, d) ≈ ΣWᵢ."""
     parts = [certify(X[part], Y[part], w) for part in slices(len(X))]
     p, eta = (np.concatenate(each) for each in zip(*parts, strict=True))
     best = least(eta, count)
@@ -90,9 +90,9 @@ def gather(X: Array, Y: Array, w: Array, count: int) -> Certificates:
 
 
 def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
-    """Return patterns p (n, k, k) of Y (n, k, d) by affine least squares Y_a ≈ p_a X w, and errors η (n·k,) of ln p.
+    """Return patterns p (n, k, k) common to all heads that fit Y (n, k, d) best, Y_a ≈ p_a X w, and errors (n·k,).
 
-    w (d, d) estimates ΣWᵢ. η is estimated, and infinite where no p with weights of at least .02 fits.
+    w (d, d) estimates ΣWᵢ. Errors are estimates, of ln p_a, and infinite where no p with weights of at least .02 fits.
     """
     n, k, d = X.shape
     Z = (X.reshape(-1, d) @ w).reshape(n, k, d)
@@ -126,12 +126,12 @@ def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
 
 
 def wanted(d: int, k: int) -> int:
-    """Return how many rows with one pattern of all heads a hull wants: 4d²/(k−1), at least 300; more hardly help."""
+    """Return how many rows with one pattern of all heads suffice to estimate the Θᵢ's hull: 4d²/(k−1), at least 300."""
     return max(300, -(-4 * d * d // (k - 1)))
 
 
 def equations(X: Array, a: NDArray[np.intp], p: Array) -> tuple[Array, Array]:
-    """Return A (·, d²) and b with A vec Θ = b where rows a (r,) of examples X (r, k, d) have patterns p (r, k)."""
+    """Return A (r(k−1), d²) and b with A vec Θ = b where rows a (r,) of examples X (r, k, d) have patterns p (r, k)."""
     d = X.shape[2]
     x, edges = X[np.arange(len(X)), a], X[:, :-1] - X[:, -1:]
     A = (x[:, None, :, None] * edges[:, :, None, :]).reshape(-1, d * d)
@@ -139,10 +139,10 @@ def equations(X: Array, a: NDArray[np.intp], p: Array) -> tuple[Array, Array]:
 
 
 def hull_of(certificates: Certificates, heads: int) -> Hull:
-    """Return the hull of `heads` heads from the best certificates, or from more where these leave a direction open.
+    """Return the affine hull of the Θᵢ of `heads` heads, fitted to the best `certificates`, rows with a common pattern.
 
-    More are used only up to three times the error of the worst of these. With one head the best may be nearly the same
-    row, and more help; with saturated heads rows that differ are far worse, and are no certificates.
+    The `wanted` rows of least error are used. While they leave a direction of Θ undetermined their number is doubled,
+    as long as the worst error is at most three times that of the first choice.
     """
     k, d = certificates.X.shape[1:]
     count = wanted(d, k)
@@ -157,9 +157,9 @@ def hull_of(certificates: Certificates, heads: int) -> Hull:
 
 
 def least_squares_hull(A: Array, b: Array, heads: int, tolerance: float) -> Hull:
-    """Return the hull of A vec Θ ≈ b, A (rows, d²): a point by least squares, and the weakest singular directions of A.
+    """Return the affine space of Θ with A vec Θ ≈ b, A (rows, d²): a solution and A's `heads` − 1 weakest directions.
 
-    There are `heads` − 1 directions; `tolerance` is only stored. The fit is robust (Huber), as some rows may be false.
+    The solution is robust (Huber), as some rows may be false. `tolerance`, the error of the rows, is only stored.
     """
     d = round(A.shape[1] ** 0.5)
     weight = np.ones(len(b))
@@ -183,7 +183,7 @@ def least_squares_hull(A: Array, b: Array, heads: int, tolerance: float) -> Hull
 
 
 def too_few(certificates: Certificates) -> str:
-    """Return why the certificates (rows with one pattern) are too few to estimate a hull, or an empty string."""
+    """Return why there are too few rows with one pattern of all heads (`certificates`) to estimate Θ, or ""."""
     k, d = certificates.X.shape[1:]
     enough = -(-2 * d * d // (k - 1))
     if len(certificates.eta) >= enough:
@@ -195,10 +195,7 @@ def too_few(certificates: Certificates) -> str:
 
 
 def unpinned(hull: Hull) -> str:
-    """Return why the certificates do not determine a hull, or an empty string.
-
-    Under the theorem's conditions directions within the hull are constrained weakly, but none is left wholly free.
-    """
+    """Return why the rows that `hull` was fitted to leave some directions of Θ undetermined, or "" if they do not."""
     if hull.rank == hull.theta.size:
         return ""
     return (
