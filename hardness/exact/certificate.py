@@ -86,8 +86,8 @@ def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
 
 
 def _encoded(query: Query | Ask, tables: dict[str, int]) -> dict[str, Any]:
-    """Return a query as a certificate's record, which refers to its values by their index in `tables` (where new ones
-    are added). Raises `InputError` for queries that the checker cannot follow."""
+    """Return a query as a certificate's record, which refers to its values by their index in `tables`.
+    New ones are added there. Raises `InputError` for queries that the checker cannot follow."""
     base: int
     generators: Iterable[int]
     values: Sequence[Fraction | int]

@@ -50,11 +50,11 @@ def middle(count: int) -> float:
 def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
     """Return pairs (live, lost), growing: of any `live` or more parities a query surely rules out `lost` (theorem C).
 
-    The query is a sum of M of their characters with random signs, scaled and cut. Under each of these M sets its mean
-    has the expectation nu and a variance D, so at most the share D/(D + (nu - tau)^2) of the means is not above tau in
-    size. No answer allows both a set with mean above tau and one below -tau: the smaller side is lost. Of J sets on
-    both sides some shift of the characters' argument has (J - sqrt J)/2 or more on the smaller one. With as many + as -
-    signs, M/2 less the sets on neither side are lost.
+    The query is a sum of M of their characters with random signs, scaled and cut. Its means under these M sets have the
+    expectation nu in size and a variance D, so at most the share D/(D + (nu - tau)^2) of them is not above the
+    tolerance tau. No answer allows both a set with mean above tau and one below -tau: the smaller side is lost. Of J
+    sets on both sides some shift of the characters' argument has (J - sqrt J)/2 or more on the smaller one. With as
+    many + as - signs, M/2 less the sets on neither side are lost.
     """
     count, past, spread, crowd = _plans(tolerance)
     losses, live, most = [], 2, 0

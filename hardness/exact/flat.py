@@ -80,7 +80,7 @@ class _Caster:
         self.size = next(sizes, self.largest)
 
     def query(self, live: Masks) -> SpanFunction | None:
-        """Return a query that rules out more sets than a sign batch, or None if none is found."""
+        """Return a query that rules out more sets than majorities of parities do, or None if none is found."""
         if self.largest_loss == self.batch_loss:
             return None
         return self._placed(live) or self._shaped(live)

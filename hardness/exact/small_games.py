@@ -210,7 +210,7 @@ class _Decision:
         return next((found for found in deeper if found), None)
 
     def _demanded(self, beginning: list[int]) -> list[Pair]:
-        """Return pairs (a, b) of concepts such that a winning query has b's mean over 2 tau above a's.
+        """Return pairs (a, b) of concepts: a winning query must have b's mean over twice the tolerance above a's.
         Its least means are those of `beginning`, in order; it wins if the queries left after it surely identify."""
         later, pairs = [i for i in range(len(self.concepts)) if i not in beginning], []
         for start, a in enumerate(beginning):
@@ -225,7 +225,8 @@ class _Decision:
         return not any(map(self._needs_all, windows))
 
     def _query(self, pairs: list[Pair]) -> tuple[Ask | None, tuple[Fraction, ...]]:
-        """Return a query with means over 2 tau apart in each pair (low, high), or None and weights that exclude one."""
+        """Return a query with means over twice the tolerance apart in each pair (low, high), or None and a proof.
+        The proof that there is none consists of a weight for every pair; it is empty with a query."""
         b: NDArray[Any] = np.zeros(self.signs.shape[1], object)
         if pairs:
             forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])

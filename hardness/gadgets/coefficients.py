@@ -87,16 +87,16 @@ class Gadget:
 
     @cached_property
     def _planes(self) -> tuple[Words, NDArray[np.int64]]:
-        """Return the weights' digits in two's complement: packed planes (p, words), and the value of each digit (p,),
-        such that Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p) for the bits of an input.
-        """
+        """Return the weights' binary digits as packed planes (p, words), and the value of each digit (p,).
+        They are in two's complement: Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p) for the bits of an
+        input."""
         magnitude = int(np.maximum(self.weights, ~self.weights).max()).bit_length()
         digits = np.arange(magnitude + bool((self.weights < 0).any()))
         values = np.where(digits < magnitude, 1, -1) << digits
         return pack(1 - 2 * (self.weights >> digits[:, None] & 1)), values
 
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the label (n,) at integer levels (n,), offset plus target, from a table: no softmax, no rounding."""
+        """Return the label (n,) at integer levels (n,), looked up in a table: no softmax, and so no rounding."""
         low, high = floor(self.cuts[0]), ceil(self.cuts[-1])
         if high - low > levels.size:
             return self.values[np.searchsorted(self.cuts, levels)]
@@ -191,7 +191,7 @@ def _nodes(targets: Sequence[int], r: Any) -> tuple[Any, Any, Any]:
 
 
 def residual(targets: Sequence[int], sharpness: int) -> Any:
-    """Return the first error of theorem 1.2's heads that is not 0, over levels with these targets; 0 if all are exact.
+    """Return how far theorem 1.2's heads are from their targets at the first level where they are wrong; else 0.
     `sharpness` r sets β = 2 ln r. Computed over Q up to 64 heads; beyond, in a prime field: only for a fraction of
     about 1e-15 of all primes of that size could an identity that fails over Q hold there."""
     if len(targets) <= EXACT_HEADS + 1:
@@ -226,7 +226,7 @@ def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:
 
 
 def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
-    """Return the vectors (n, d - 1) in which levels are linear: |z| without z_0, z = (x_1 - x_2)/2; dot: x_1[0] z."""
+    """Return what labels on X (n, 2, d) depend on, (n, d - 1): |z_j|, j >= 1, z = (x_1 - x_2)/2; "dot": x_1[0] z_j."""
     z = (X[:, 0] - X[:, 1]) // 2
     return np.asarray(X[:, :1, 0] * z[:, 1:] if kind == "dot" else np.abs(z[:, 1:]))
 
@@ -255,7 +255,7 @@ def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
 
 
 def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:
-    """Return the smallest and largest level Σ_j w_j u_j of inputs u_j in {0, 1}, or for "dot" in {-1, 0, 1}."""
+    """Return the smallest and largest level Σ_j w_j u_j of inputs u_j in {0, 1}, or for kind "dot" in {-1, 0, 1}."""
     up, down = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
     return (down - up, up - down) if kind == "dot" else (down, up)
 

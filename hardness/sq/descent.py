@@ -42,13 +42,14 @@ def descend(
     steps: int = STEPS,
     max_queries: int | None = None,
 ) -> Descent:
-    """Let a learner descend by an oracle's answers until its values are right, or steps or queries run out.
+    """Let a learner descend by an oracle's answers until its function is right, or steps or queries run out.
 
-    `learner` is called with a function and d = n + 1. The function maps tables h (q, 2^n) to the oracle's answers for
-    E[y h(v)] on informative rows (y: the label); each table is one query, a constant one none. The learner yields its
-    values (2^n,) before every step. It has learned a set S when their mean squared distance from χ_S is at most .1. The
-    oracle `window` hides no set, so one must be left before values are judged; every other oracle hides one, drawn by
-    the seed. Raises `InputError` for d above 18.
+    `learner` is called with a function and d = n + 1. The function maps tables h (q, 2^n), functions of the sign vector
+    v, to the oracle's answers for E[y h(v)], y being the label, over inputs whose tokens differ in coordinate 0. Each
+    table is one query, a constant one none. Before every step the learner yields the values (2^n,) of its own function.
+    It has learned a set S when their mean squared distance from χ_S is at most .1. The oracle `window` hides no set, so
+    one must be left before values are judged; every other oracle hides one, drawn by the seed. Raises `InputError` for
+    d above 18.
 
     >>> from itertools import repeat
     >>> right = repeat(bit_products(np.arange(16, dtype=np.uint64), np.uint64(15)).astype(float))

@@ -175,8 +175,8 @@ def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[in
 
 
 def span_coordinates(sets: Masks, elements: Masks) -> tuple[list[int], NDArray[np.bool_], NDArray[np.int64]]:
-    """Return a basis over GF(2) out of `sets` (their indices), which elements (count,) it spans, and the elements'
-    coordinates in it (bit i: the i-th set of the basis; 0 outside the span)."""
+    """Return a basis over GF(2) out of `sets` (indices), which `elements` (count,) it spans, and their coordinates.
+    Bit i of an element's coordinates stands for the i-th set of the basis; they are 0 outside the span."""
     basis: list[int] = []
     rows: list[tuple[int, int]] = []
     for index, mask in enumerate(int(m) for m in sets):

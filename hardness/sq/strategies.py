@@ -62,8 +62,8 @@ def until_idle(
 
 def best_of(candidates: Callable[[Any, int], Iterable[Query]], live: Any, tolerance: float) -> Steps:
     """Yield, each time, the query of `candidates(live, idle)` that leaves fewest concepts against the oracle `window`.
-    `live` are the concepts still possible, sent in after each query; `idle` counts queries in a row that ruled out
-    none."""
+    `live` are the concepts still possible, sent in after each query; `idle` counts queries in a row that change
+    nothing."""
 
     def best(live: Any, idle: int) -> list[Query]:
         def kept(query: Query) -> int:
@@ -81,8 +81,8 @@ def half_negative(size: int) -> NDArray[np.int_]:
 
 
 def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
-    """Return the query sign(sum_i signs_i f_i), f_i the labels of the `chosen` concepts, on a class of any kind. On
-    rounding f_i(u, y) is +1 if secret i has level y at u, else -1."""
+    """Return the query sign(sum_i signs_i f_i), f_i the labels of the `chosen` concepts, on a class of any kind.
+    On rounding f_i(u, y) is +1 if secret i has level y at the public vector u, else -1."""
     match concepts.kind:
         case "parity":
             return SignBatch(chosen, signs)
@@ -149,9 +149,9 @@ def batch(live: Masks, size: int, rng: Random) -> SignBatch:
 
 def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Yield bent functions as queries: each has mean ±2^-(r+1) under the sets of a block of 4^r, 0 under all others.
-    r is the largest with 2^-(r+1) > 2 tau: no answer allows both a set of the block and one outside (theory 2.5e). The
-    sets of a block hold one coordinate of each of the same 2r pairs {2i, 2i+1} and agree elsewhere. `live` are the sets
-    possible at first; those still possible are sent in after each query."""
+    r is the largest with 2^-(r+1) above twice the tolerance: no answer allows both a set of the block and one outside
+    (theory 2.5e). The sets of a block hold one coordinate of each of the same 2r pairs {2i, 2i+1} and agree elsewhere.
+    `live` are the sets possible at first; those still possible are sent in after each query."""
     rank = 0
     while 2.0 ** -(rank + 2) > 2 * tolerance:
         rank += 1
@@ -175,7 +175,7 @@ def _split(sets: Masks, n: int) -> Masks:
 
 def _block(mask: int, rank: int, n: int) -> SpanFunction:
     """Return the bent query whose mean is not 0 under a block of sets: `mask` with coordinates swapped in pairs.
-    These are the first 2 `rank` of the pairs {2i, 2i+1} of which the set holds exactly one coordinate."""
+    Swapped are the first 2 `rank` of the pairs {2i, 2i+1} of which `mask` holds exactly one coordinate."""
     split = int(_split(np.array([mask], np.uint64), n)[0])
     pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
     for j in pairs:
@@ -191,8 +191,8 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
     """Yield, each time, what leaves fewest sets: a sign batch, or a query that gives every set a mean of its own.
 
     A sign batch is a majority of parities, half of them negated. By Parseval k means fill a range of about 1/sqrt(k),
-    so an answer keeps a share of about tau sqrt(k) of the sets. Where `live`, the sets still possible, are too many for
-    that, a random part is spread. Raises `InputError` for more than 24 bits.
+    so an answer at tolerance tau keeps a share of about tau sqrt(k) of the sets. Where `live`, the sets still possible,
+    are too many for that, a random part is spread. Raises `InputError` for more than 24 bits.
 
     >>> from hardness.sq.game import play
     >>> [play(ParityConcepts(10, 3), "spread", "window", tau).queries for tau in (0.1, 0.02, 0.0002)]
@@ -225,8 +225,8 @@ def check_table(concepts: ParityConcepts, bits: int = TABLE_BITS) -> None:
 
 
 def _evened(sets: Masks, n: int, clip: float, rng: Random) -> Values:
-    """Return a query (2^n,): a weighted sum of the sets' characters, cut at `clip` standard deviations (0: its sign),
-    with weights adjusted until the means are evenly spaced."""
+    """Return a query (2^n,) of evenly spaced means: a weighted sum of the sets' characters, cut at some size.
+    The size is `clip` standard deviations (0: the sign is taken). Weights are adjusted until the means are even."""
     # Even steps are what a window of fixed length holds fewest of. Which set stands where does not matter: at random,
     # so that the adversary's keeping one end says nothing of the next query.
     aim = rng.permutation(np.linspace(-1.0, 1.0, len(sets)))

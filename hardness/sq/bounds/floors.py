@@ -89,9 +89,9 @@ def last(holds: Callable[[int], bool]) -> int:
 
 
 def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
-    """Return the limit of V/C(n, s) as n grows, V the fewest queries that surely identify a parity of s = `size` bits.
-    It is 1/e* (e*: `most_lost`), or None where that is not proved. C(n, s) is the number of parities. Theorem B is the
-    lower bound, theorem D the strategy (theory 2.7)."""
+    """Return the limit, as n grows, of V/C(n, s), V the fewest queries that surely identify a parity of s of n bits.
+    It is 1/e* (e*: `most_lost`), or None where that is not proved. s is `size`, C(n, s) the number of parities. Theorem
+    B is the lower bound, theorem D the strategy (theory 2.7)."""
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:
         return None

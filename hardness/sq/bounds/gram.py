@@ -26,7 +26,7 @@ def eigenvalue(concepts: ListedConcepts) -> tuple[float, float]:
 
 
 def _centred(table: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Return the Gram matrix of the rows of a table, averaged over inputs and projected off the constant vector."""
+    """Return the Gram matrix of a table's rows, averaged over columns (inputs) and projected off the constants."""
     size, inputs = table.shape
     gram = np.zeros((size, size))
     width = max(1, min(inputs, CHUNK // size))

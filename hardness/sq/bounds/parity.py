@@ -89,7 +89,7 @@ def adversary_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict
 
 
 def proved_bounds(concepts: Any, tolerance: float, flip: float = 0.0) -> dict[str, Any]:
-    """Return, by name, every lower bound on queries of `tolerance` for a class whose labels flip with chance `flip`."""
+    """Return every lower bound on queries at STAT(tolerance), by name; labels flip with probability `flip`."""
     match concepts.kind:
         case "rounding":
             return rounding_bounds(concepts, tolerance)

@@ -161,9 +161,9 @@ def right_labels(concepts: RoundingConcepts) -> tuple[float, float] | None:
 def truncation(concepts: RoundingConcepts, tolerance: float) -> tuple[float, float]:
     """Return (share, eps): on that share of the secrets all but a part eps of M heads' labels are rounded ideally.
     Of such pairs it is the one with the largest 8 (tolerance - eps)^2 share; (1, 0) without heads. It is exact in a
-    small class. In others eps is Hoeffding's bound 2 exp(-2 T^2/W), with T = (M - p - 1) q/(2p) how far the heads reach
-    and W the sum of the secret's squared entries (four times that for "dot"); the share is P(W <= B), for the best B.
-    """
+    small class. In others eps is Hoeffding's bound 2 exp(-2 T^2/W). T = (M - p - 1) q/(2p) is how far the heads reach,
+    for p levels mod q; W is the sum of the secret's squared entries (four times that for "dot"). The share is P(W <=
+    B), for the best B."""
     if concepts.heads is None:
         return 1.0, 0.0
     if _enumerable(concepts):
