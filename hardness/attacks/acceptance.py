@@ -62,7 +62,7 @@ def ended(w: Integers | None, fresh: Equations, used: int, detail: dict[str, Any
 
 
 def _reproduces(rows: Equations, w: Integers) -> bool:
-    """Tell whether w (n,) gives every row's level, or every one that few heads show, if these are over a quarter."""
+    """Tell whether w (n,) gives the level of all rows, or of all that the heads label rightly if over a quarter."""
     if rows.agreement(w) == 1:
         return True
     reached = trusted(rows, w)
@@ -153,7 +153,7 @@ def polish(equations: Equations, w: Integers) -> Integers:
     improved = right < 1
 
     def wrong(move: tuple[tuple[int, int], ...]) -> int:
-        """Return how many rows of a sample w contradicts after `move`, which adds ±1 at each (coordinate, ±1)."""
+        """Return how many rows of a sample contradict w after the changes in `move`, each (coordinate, ±1)."""
         moved = t + sum(step * columns[j] for j, step in move)
         return int((modular.level(moved, few.q, few.p) != few.level).sum())
 

@@ -80,7 +80,7 @@ class Phased:
 
 @on_equations
 def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Recover the secret of rounding equations by integer BKW: differences of rows that agree cancel coordinates.
+    """Recover the secret of rounded inner products by integer BKW: differences of rows that agree cancel coordinates.
 
     `budget` is the most rows held at a time (None: 2^24). The status is `refused` if that is too few for any plan.
     """
@@ -94,9 +94,9 @@ def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress)
 
 
 def bkw_stream(stream: Stream, seed: int) -> Recovery:
-    """Recover the secret of a `Stream` of rounding examples by BKW, where differences of rows cancel coordinates.
+    """Recover the secret of a `Stream` of rounded products by BKW, where differences of rows cancel coordinates.
 
-    Rows may be 0 on the last few coordinates, where the secret is found at the end. `seed` moves the grids of angles.
+    Rows may be 0 on the last few coordinates, where the secret is found at the end. `seed` is for random choices.
     """
     equations, _ = stream.equations(0, STREAMED)
     known, fresh = equations.rows(slice(STREAMED - KNOWN, None)), equations.rows(slice(0, STREAMED - KNOWN))

@@ -110,7 +110,7 @@ def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
 
 
 def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
-    """Return `signal`, a logarithm, less what g grid angles lose on `left` coordinates, sums of 2^level half signs."""
+    """Return `signal`, a log, less what grids of g angles lose on `left` coordinates, each a sum of 2^level ±1/2."""
     return signal - 2.0**level * grid_loss(g) * left
 
 
@@ -151,7 +151,8 @@ def plan(
 
 
 def _all_rows(n: int, bias: float, level: int, available: float, held: float, margin: float) -> Plan | None:
-    """Return the cheapest BKW plan that takes rows as they come, or None; the arguments are those of `plan`."""
+    """Return the cheapest BKW plan for n coordinates that takes rows as they come, or None if none leaves a signal.
+    Of 2^`available` rows 2^`held` fit. Labels' errors have mean cosine `bias`; `level` is 0 for bits, 1 if ternary."""
     cheapest: Plan | None = None
     for steps in range(STEPS + 1):
         fewest = 2 * log2(margin * SIGNAL / bias ** (2**steps) / sqrt(2))

@@ -45,8 +45,7 @@ def rows_a_candidate(bias: float) -> float:
 
     With label bias b = 1 - 2η it is that of Wald's sequential test (Ann. Math. Stat. 16, 1945): a likelihood ratio, at
     first 1, is multiplied by 1 ± b at a label that agrees or not, and its candidate is dropped once it is at most 1/2.
-    The right one is dropped with probability at most 1/2 (Ville); the mean for a wrong one is bounded by Wald's
-    identity.
+    The right one is dropped with probability at most 1/2 (Ville). The mean is an upper bound (Wald's identity).
     """
     return 2.0 if bias == 1 else (log(2) - log1p(-bias)) / (-log1p(-bias * bias) / 2)
 

@@ -56,7 +56,7 @@ Rest = tuple[Equations, Integers, Integers, int]
 
 @on_equations
 def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
-    """Recover the secret of rounding equations by lattice reduction; `budget` is the largest number of trials.
+    """Recover the secret of rounded inner products by lattice reduction; `budget` is the largest number of trials.
 
     A trial draws rows, reduces the lattice of integer vectors orthogonal to them, and finds the labels' rounding errors
     by a pruned search. Where rows are plenty, trials use only those that are 0 on b coordinates, a share 2^-b of all,
@@ -77,9 +77,9 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
 
 
 def lattice_stream(stream: Stream, seed: int) -> Recovery:
-    """Recover the secret of a `Stream` of rounding examples by lattice reduction; `seed` is for random trials.
+    """Recover the secret of a `Stream` of rounded products by lattice reduction; `seed` is for random trials.
 
-    Trials use rows that are 0 on the last b coordinates, a problem in n - b; these b follow afterwards.
+    Trials use rows that are 0 on the last b coordinates and solve for the n - b others; these b follow afterwards.
     """
     known, n = stream.equations(0, ENOUGH + HELD_OUT)[0], stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
@@ -194,7 +194,7 @@ def decode(
 
 
 def regress(rows: Equations, w: Floats) -> Floats:
-    """Return the secret's estimate w (n,) after rounds of least squares on `rows`, after the first without outliers."""
+    """Return the secret's estimate w (n,) by rounds of least squares on `rows`, of which the first keeps outliers."""
     width = int(modular.preimages(rows.q, rows.p)[1].max())
     reach = (width - 1) / 2 + MARGIN + 4 * rows.noise
     few = rows.rows(slice(0, ENOUGH))

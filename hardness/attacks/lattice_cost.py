@@ -197,9 +197,8 @@ def price(n: int, error: float, dot: bool) -> Log2Cost:
 
     Reductions are extrapolated and searches may have any size, so that far out of reach the figure is an upper bound.
     If trials use only rows that are 0 on b coordinates, they cost less and drawing rows costs more: time is the larger
-    of the two for the best b, within one bit of their sum. Memory and examples are those of the plan with the fewest
-    examples that takes at most 2^0.05 times as long. Rows are ternary if `dot`. Raises `EstimateFailed` if nothing
-    succeeds.
+    of the two for the best b. Memory and examples are those of the plan with the fewest examples that takes at most
+    2^0.05 times as long. Rows are ternary if `dot`. Raises `EstimateFailed` if nothing succeeds.
     """
     least, plans = inf, []
     for M, beta in product(ESTIMATED_RANKS, ESTIMATED_BLOCKS):

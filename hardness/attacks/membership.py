@@ -180,7 +180,8 @@ def _column(
         return None
 
     def residual(unknowns: Floats) -> Floats:
-        """Return a fit's errors (R d + d,), in labels and in Σ_i W_i, at `unknowns`: Θ columns, W rows (2 m d,)."""
+        """Return a fit's errors (R d + d,): in the labels of R tokens, and in the sum of rows, which is to be `total`.
+        `unknowns` (2 m d,) holds column j of each Θ_i, then row j of each W_i, for the m heads."""
         columns, rows = unknowns.reshape(2, m, d)
         labels = np.einsum("ri,rib->rb", np.tanh(scores + z @ columns.T), carried + rows)
         return np.concatenate([(labels - shown).ravel(), rows.sum(axis=0) - total])

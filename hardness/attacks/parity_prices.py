@@ -72,7 +72,7 @@ def collisions(n: int, s: int, eta: float) -> Log2Cost:
 
 
 def _query_bound(it: _Noisy, size: int, tolerance: float) -> Log2Cost | str:
-    """Return how many queries of `tolerance` every strategy needs to find a set of `size`, or words if below one."""
+    """Return how many queries of `tolerance` every strategy needs to find a set of `size`, or a reason if below one."""
     N = comb(it.n, size)
     if N == 1:
         return NOT_COUNTED

@@ -199,7 +199,7 @@ def _log2_shown(it: _Rounded, h: int) -> NDArray[np.float64]:
 
 
 def _few_heads(it: _Rounded) -> Log2Cost | str:
-    """Return the cost of means of labels times one coordinate, or two, with ρ² of the variance: 16 n/ρ² rows."""
+    """Return the cost of means of labels times 1 or 2 coordinates, with a share ρ² of variance, on 16 n/ρ² rows."""
     if it.heads is None or it.error_mass < NO_HEADS:
         return "no label is wrong for want of heads"
     best = UNREACHED

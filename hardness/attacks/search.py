@@ -81,7 +81,7 @@ def _meeting(
 def _first_right(
     fresh: Equations, first: NDArray[np.int16], second: NDArray[np.int16], limit: float
 ) -> NDArray[np.int64] | None:
-    """Return as w (n,) the first set first[i] XOR second[i] that at most `limit` `fresh` rows contradict, or None."""
+    """Return as w (n,) the first set first[i] XOR second[i] with at most `limit` of `fresh` rows wrong, or None."""
     wrong, alive = np.zeros(len(first), dtype=np.int64), np.arange(len(first))
     for start in range(0, len(fresh), 64):
         words = _label_words(fresh.rows(slice(start, start + 64)))

@@ -30,7 +30,7 @@ CLAIMS = (
 
 
 def described(text: str, default: Any = MISSING, **marks: bool) -> Any:
-    """Return a field with help `text`; marks: same_secret (the secret ignores it), switch (files omit the default)."""
+    """Return a field with a help text; marks: same_secret (secrets ignore it), switch (files omit a default)."""
     return field(default=default, metadata={"help": text, **marks})
 
 
@@ -137,7 +137,7 @@ class Family(ABC):
 
     @property
     def heads_follow(self) -> bool:
-        """Say whether the number of heads depends on the secret, so that `heads_shown` only bounds it."""
+        """Say whether the number of heads depends on the secret, so that the published number is only a bound."""
         return False
 
     def log2_secrets(self) -> float | None:

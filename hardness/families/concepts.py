@@ -64,7 +64,7 @@ class ParityConcepts:
         return mask
 
     def masks(self, start: int = 0, count: int | None = None) -> NDArray[np.uint64]:
-        """Return sets of ranks start..start+count-1, or to the end, as uint64 bit masks; `InputError` if n > 64."""
+        """Return sets of colex ranks start..start+count-1 (or to the end), uint64 masks; `InputError` if n > 64."""
         from hardness.kernels import bits as kernels
 
         if self.n > 64:

@@ -71,7 +71,7 @@ class Hidden(ABC):
         """Return w (n,) of a secret from a file. Raises `LookupError`, `TypeError` or `ValueError` for a bad one."""
 
     def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return public vectors, int8 (N, n), of pairs X (N, 2, d): |z| or z_0 z, z = (x_1 - x_2)/2, less entry z_0."""
+        """Return |z| (diag) or z_0 z (dot), int8 (N, n), of pairs X (N, 2, d): 2z = x_1 - x_2, entry z_0 dropped."""
         return np.ascontiguousarray(public_vectors(X, self.gadget), dtype=np.int8)
 
     def levels(self, values: Floats) -> Floats:
@@ -96,7 +96,7 @@ class Hidden(ABC):
         return self.rows(self.vectors(X[rows]), level)
 
     def rows(self, a: NDArray[np.int8], level: Integers) -> "Equations":
-        """Return vectors a (N, n) and levels (N,) as equations. Raises `InputError` if w has over n non-zeros."""
+        """Return vectors a (N, n), levels (N,) as equations. Raises `InputError` if the secret has over n non-zeros."""
         if self.sparsity is not None and self.sparsity > a.shape[1]:
             raise InputError(f"`public` states a secret of {self.sparsity} of {a.shape[1]} coordinates")
         kind = type(self)

@@ -87,7 +87,7 @@ class Nondegenerate(Family):
         expect(secret, dict.fromkeys(("theta", "w"), ("<f8", (self.heads, self.dim, self.dim))))
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
-        """Return the layer of a secret's theta and w, changed as parameters like `stable_rank` ask if not None."""
+        """Return the layer of a secret's theta and w, changed as the parameters that are set (not None) demand."""
         layer = dict(secret)
         for name, (part, change, _) in KNOBS.items():
             if (value := getattr(self, name)) is not None:

@@ -115,7 +115,7 @@ class Parity(Family):
         return gadget.exact(self.gadget, weights, *levels(self.gadget, self.size), self.sharpness)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return for each packed pair a constant plus its parity ±1, flipped where uniform `noise` (n,) < `flip`."""
+        """Return for each token pair a constant plus its parity ±1, flipped where uniform `noise` (n,) < `flip`."""
         value = teacher.value(teacher.levels(words))
         if not self.flip:
             return value

@@ -104,7 +104,7 @@ class Rounding(Family):
         return certificate if self.heads is None else {**certificate, "error_mass": None}
 
     def concepts(self) -> RoundingConcepts | None:
-        """Return the class of all dense secrets (theory 2.6), with labels of `heads` heads if set; None for sparse."""
+        """Return the class of dense secrets (theory 2.6), with labels of `heads` heads if set; None if sparse."""
         if self.weight is not None:
             return None
         return RoundingConcepts(self.dim - 1, self.modulus, self.levels, self.gadget, self.heads)
@@ -151,13 +151,13 @@ class Rounding(Family):
         return np.asarray(modular.level(np.asarray(t), self.modulus, self.levels))
 
     def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the label values (n,) of packed pairs for gadget diag; raise `InputError` for dot: signs matter."""
+        """Return the numbers (n,) that fix labels of packed token pairs (gadget diag); raise `InputError` for dot."""
         if self.gadget == "dot":
             raise InputError(f"labels of {self.name} are no function of the bits in which two tokens differ")
         return self.column_values(teacher, words, noise)
 
     def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the label values (n,) at ⟨w, a⟩ + e, e being a rounded N(0, self.noise²) made of uniform `noise`."""
+        """Return each token pair's label value (n,) at ⟨w, a⟩ + e, e rounded N(0, self.noise²) by uniform `noise`."""
         t = teacher.levels(words)
         if self.noise:
             from scipy.special import ndtri

@@ -55,7 +55,7 @@ def combine(
     out: Vectors,
     out_phases: Phases,
 ) -> int:
-    """Fill out (count, left) with differences of rows of v that share a key, less their last entries; return how many.
+    """Fill out (count, left) with differences of rows of v that share a key, cut to `left` entries; return how many.
 
     `order` (N,) sorts the rows by key; each is paired with at most `cap` rows before it. Two rows whose `minus` differ
     are added, and a result of zeros is dropped. `out_phases` (count,) gets the differences, or sums, of the phases.
