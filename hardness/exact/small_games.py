@@ -190,7 +190,7 @@ class _Decision:
         self.leaves: list[Leaf] = []
 
     def search(self, beginning: list[int]) -> Ask | None:
-        """Return a query that wins and has its least means at the concepts `beginning`, in this order, or None.
+        """Return a winning query, or None if none has its least means at the concepts `beginning`, in this order.
         A query wins if the queries left after it surely identify. With None the list `leaves` gets the proof."""
         if perf_counter() > self.games.deadline:
             raise OutOfTime

@@ -262,8 +262,8 @@ def cut(values: Values, at: float) -> Values:
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Yield as queries the coordinates of gradients of small random networks, times the label.
     For a neuron max(0, <a, v> + b) on signs v they are v_j 1{<a, v> + b > 0}; for an attention head sigma(<w, u> - b),
-    u = (1 - v)/2, they are u_j sigma'. `live` are the sets possible at first; those left are sent in after each query.
-    """
+    u = (1 - v)/2, they are u_j sigma', scaled to 1. `live` are the sets possible at first, those left are sent in
+    later."""
     check_table(concepts, GRADIENT_BITS)
     n = concepts.n
     v = np.where(np.arange(1 << n) >> np.arange(n)[:, None] & 1, -1.0, 1.0)  # (n, 2^n)
