@@ -99,7 +99,7 @@ class Diagonal(Learner):
         """Learn, in order, from tokens X of ±1 and labels Y, both (n, 2, d), or only informative ones; return self.
 
         Informative ones, whose tokens differ in coordinate 0, come as `InformativeExamples` X with labels Y (r,).
-        Raises `InputError` on other input, and if labels depend on more than where the two tokens differ.
+        Raises `InputError` on other input, and unless Y is x_a[0] times one number for both rows in column 0, else 0.
         """
         if isinstance(X, InformativeExamples):
             read = replace(X, Y=np.asarray(Y, dtype=np.float64))

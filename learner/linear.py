@@ -302,7 +302,7 @@ class LinearAttention(RidgeLearner):
 
     @property
     def p_(self) -> Array:
-        """Return p (outputs, ψ): predictions are features(X) @ p.T. Raises `InputError` on query 'all', alpha > 0."""
+        """Return p (outputs, ψ), predictions being features(X) @ p.T; `InputError` if query is 'all' or alpha > 0."""
         if self.query == "all" or self.alpha != 0:
             raise InputError("parameters p are those of one query token and alpha=0")
         d = self.n_features_in_

@@ -67,8 +67,9 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
 def anchored(X: Array, Z: Array) -> Array:
     """Return features Z (n·k, f), on two tokens with the mean token as d more: those of a head that attends uniformly.
 
-    On two tokens a head (Θ, W) equals (−Θ, −W) plus a head 2W that attends uniformly. So with the extra head no choice
-    of the m heads' signs is a local minimum that does not fit (`settle_signs`). On more tokens Z is returned as it is.
+    On two tokens a head (Θ, W) equals (−Θ, −W) plus a head 2W that attends uniformly. With that extra head every choice
+    of the heads' signs can fit (`settle_signs`); without it all but one are false minima. On more tokens Z is not
+    changed.
     """
     if X.shape[1] != 2:
         return Z
@@ -82,7 +83,7 @@ def descend(
     """Return Θ (m, d, d) where L-BFGS from `theta` ends, the relative residual, and the number of evaluations.
 
     W is fitted at every Θ, on two tokens with an extra head that attends uniformly (`anchored`). It ends at a relative
-    residual of `until`, or after `iterations` steps.
+    residual of `until`, where steps gain hardly anything, or after `iterations` steps.
     """
     from scipy.optimize import minimize
 

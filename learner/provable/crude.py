@@ -50,7 +50,7 @@ def debiased(X: Array, Y: Array) -> Array:
 
 
 def features(d: int) -> int:
-    """Return the number of regressors of `debiased`: d for each of two tokens, d for each of d(d + 1)/2 covariances."""
+    """Return the number of regressors of `debiased`: 2d entries of two tokens, d²(d + 1)/2 of tokens × covariances."""
     return 2 * d + d * d * (d + 1) // 2
 
 

@@ -139,7 +139,7 @@ def stepped(theta: Array, matrices: Sequence[Array], slopes: Sequence[Array]) ->
 
 
 def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[Array, Array]]:
-    """Yield each head's normal matrix (d², d²) and right side (d²,) of a step from its patterns in P to `readings`."""
+    """Yield each head's normal matrix (d², d²), right side (d²,) for a step from patterns P to those in `readings`."""
     n, k, d = X.shape
     j, h, position = pairs(d)
     tokens = X.reshape(n * k, d)
@@ -154,15 +154,15 @@ def normal_equations(X: Array, P: Array, readings: Readings) -> Iterator[tuple[A
 
 
 def slopes(X: Array, P: Array, readings: Readings) -> Array:
-    """Return g (m, n·k, d) such that Σ_a x_aᵀ g_ia over all tokens x_a is head i's right side in `normal_equations`."""
+    """Return g (m, n·k, d): Σ_a x_aᵀ g_ia over all tokens x_a is the right side of head i's `normal_equations`."""
     return np.stack([_pulls(X, P[:, i], readings, i)[1] for i in range(P.shape[1])])
 
 
 def _pulls(X: Array, p: Array, readings: Readings, i: int) -> tuple[Array, Array]:
     """Return the derivatives (n, k, k−1, d) of head i's attention weights p by x_a Θᵢ, and their products with gaps.
 
-    A gap is the weight as estimated in `readings` less that in p (n, k, k); products are summed over the weights, (n·k,
-    d). All are in units of the estimates' noise, and 0 on rows that are not to be used.
+    A gap is the weight as estimated in `readings` less that in p (n, k, k). Products (n·k, d) are summed over the
+    weights. All are in units of the estimates' noise, and 0 on rows that are not to be used.
     """
     n, k, d = X.shape
     roots = readings.roots[:, i, None]

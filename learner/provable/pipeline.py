@@ -121,7 +121,7 @@ class _Walk:
 
     @property
     def contracts(self) -> bool:
-        """Return if errors of Θ, estimated as if there were one head, fell below .3 of the first: there seems to be."""
+        """Return whether there seems to be one head: estimates of Θ for one head came to err under .3 of the first."""
         alone = [hull.tolerance for hull in self.hulls if hull.heads == 1]
         return len(alone) > 1 and min(alone[1:]) < 0.3 * alone[0]
 
