@@ -180,7 +180,8 @@ def step(rows: Phased, block: int, limit: int) -> Phased:
 
 
 def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
-    """Return the least cap on partners of a row at which runs[m] groups of m rows make `pairs` pairs, and how many."""
+    """Return the least cap, at most 4096, on a row's partners that gives `pairs` pairs, and how many it gives.
+    Rows are paired within groups, of which runs[m] have m rows."""
     of_at_least = np.cumsum(runs[::-1])[::-1]  # runs of m rows or more
     at_distance = np.cumsum(of_at_least[::-1])[::-1][2:]  # pairs of rows that are 1, 2, … places apart
     total = np.cumsum(at_distance[:CAP])
@@ -212,7 +213,7 @@ def angles(first: Phased, plan: Plan, rng: np.random.Generator, say: Progress) -
 
 
 def sums(rows: Phased, theta: Phases) -> NDArray[np.complex128]:
-    """Return Σ e^{i(phase - v·θ)} over the rows v, each with a phase, where v_j = x, for all j and x: (n, values)."""
+    """Return, for each coordinate j and value x, Σ e^{i(phase - v·θ)} over rows v, phase with v_j = x: (n, values)."""
     out = np.zeros((rows.v.shape[1], (1 << rows.level) + 1, 2))
     kernels_bkw.sums_by_value(rows.v, rows.phases, theta, rows.low, out)
     return np.asarray(out[..., 0] + 1j * out[..., 1])
