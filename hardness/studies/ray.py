@@ -169,7 +169,7 @@ def _floors(m: int, d: int) -> Iterator[dict[str, Any]]:
 
 
 def _measured(rows: Sequence[Row], family: str, what: str, name: str) -> dict[str, Any]:
-    """Return the line of solver `name` in the table of `ray` from its runs: median cost, range, how runs ended, …"""
+    """Return a solver's line in the table of `ray` from its runs: median cost, range and more; `what` is its kind."""
     finished = [row.outcome for row in rows if row.outcome and row.outcome.status in FINISHED]
     costs, missed = [float(end.cost or 0) for end in finished], [end.status != "solved" for end in finished]
     solved = [cost for cost, cut in zip(costs, missed, strict=True) if not cut]

@@ -109,7 +109,7 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
 
 
 def _gave_up(ending: Ending, streamed: bool, guard: float) -> Outcome:
-    """Return the outcome of a solver that raised; if it is fitted anew (not `streamed`), most errors are a `budget`."""
+    """Return the outcome of a solver that raised; if it is fitted anew (not `streamed`), most have status `budget`."""
     assert ending.error is not None
     outcome = outcome_of(ending.error, guard)
     if outcome.status == "timeout" or streamed:

@@ -116,7 +116,7 @@ NAMES = {"lattice": "lattice", "bkw": "integer BKW"}
 def cells(rows: "DataFrame") -> "DataFrame":
     """Return one line per modulus q, levels p, dimension n and attack: runs, solved runs, and whether all were refused.
 
-    `took` and `predicted` are median seconds: of solved runs, and as predicted of all. Each counts as 2 s at least.
+    `took` is the median of the solved runs' seconds, `predicted` that of all predictions; each counts as 2 s at least.
     """
     solved = rows.status == "solved"
     table = rows.assign(

@@ -199,7 +199,7 @@ def least_needed(dim: int, size: int, price: Price, power: float) -> float:
 
 
 def cheapest(rows: "DataFrame") -> "DataFrame":
-    """Return by d, number s of hidden bits and e the cheapest game won at tolerance 2^-e, and a bound from below."""
+    """Return by d, number s of hidden bits and e the won game of fewest queries at tolerance 2^-e, and their floor."""
     exponents = {tolerance(e): e for e in EXPONENTS}
     games = rows[(rows.kind == "frontier") & (rows.status == "solved") & (rows.cost > 0)]
     lines = games.assign(d=games.dim, s=games.heads, e=games.tolerance.map(exponents), queries=games.cost)

@@ -37,8 +37,7 @@ def cells(
     """Return every cell of a grid, a dict of one value per parameter in `table`, whose lists make a product.
 
     Lists named in `zipped` are paired by index and vary fastest. A text with an operator, as "4*heads", is an
-    expression of others, unless its name is in `words`. Raises `InputError` for unequal lengths and expressions without
-    a value.
+    expression of others, unless its name is in `words`. Raises `InputError` for lists or expressions that do not fit.
     """
     trees = {name: _parsed(value) for name, value in table.items() if name not in words}
     formulas = {name: tree for name, tree in trees.items() if tree is not None}

@@ -30,7 +30,7 @@ STUDY = Study(NAME, QUESTION, lambda quick: [], lambda task: 1.0, solving_cost)
 def run_grid(
     grid: Grid, out: Path, workers: int | None = None, scheduler: str | None = None, command: str = ""
 ) -> tuple[str, int, list[Task]]:
-    """Run those trials of a grid that the store in `out` lacks; return a sentence on endings, their number, all tasks.
+    """Run the trials of a grid that the store in `out` lacks; return how they ended, how many ran, and all tasks.
 
     They run on `workers` processes, or on the Dask cluster at `scheduler`. The dashboard is written to `out` and names
     `command`. Runs that tune come first and are stored too. Rows of other grids in the same store stay.

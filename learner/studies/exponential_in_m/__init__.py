@@ -179,8 +179,7 @@ def medians(rows: "DataFrame") -> "DataFrame":
 
     Problems differ by `arm` (hidden set or kind of control), m and d, settings by `series` (default, tuned, …) and
     `width` (heads). N is the number of possible sets. If `bound`, the median is a lower bound only. `tickets` counts
-    the runs in which a head singled out the hidden set, `clock` sums the examples read until then or the end; nine runs
-    must have ended.
+    runs in which a head singled out the hidden set, and `clock` sums the examples read until then or the end.
     """
     import pandas as pd
 
@@ -198,18 +197,18 @@ def medians(rows: "DataFrame") -> "DataFrame":
 
 
 def cheaper(cells: "DataFrame") -> "DataFrame":
-    """Return those cells of `medians` with the cheaper setting, default or tuned, for each problem and width."""
+    """Return the `cells` (lines of `medians`) of the cheaper setting, default or tuned, of each problem and width."""
     order = cells.query("series in ['default', 'tuned']").sort_values(["bound", "median"])
     return order.groupby(["arm", "m", "d", "width"], as_index=False).first()
 
 
 def on_line(cells: "DataFrame", arm: str, width: int, line: str) -> "DataFrame":
-    """Return the cells of one `arm` (kind of problem) and width on a `line` ("4m": d = 4m, "24": d = 24), by m."""
+    """Return the cells of an `arm` (kind of problem) and width, with d = 4m if `line` is "4m", d = 24 if it is "24"."""
     return cells[(cells.arm == arm) & (cells.width == width)].query(LINES[line]).sort_values("m")
 
 
 def slope(cells: "DataFrame", x: str) -> dict[str, float]:
-    """Return {value, low, high}: the slope of the log of the medians against column x, and its 95 % interval."""
+    """Return {value, low, high}: the slope of the log of median examples against column x, and its 95 % interval."""
     X = np.column_stack([np.ones(len(cells)), cells[x].astype(float)])
     line = regress(X, np.log(cells["median"].to_numpy(float)), cells.bound.to_numpy(bool))
     return dict(zip(("value", "low", "high"), (float(line.beta[1]), *line.limits(1)), strict=True))
@@ -224,19 +223,25 @@ def factor(cells: "DataFrame", arm: str, width: int, line: str) -> dict[str, flo
 
 
 def steepness(cells: "DataFrame", *arms: str) -> list[float]:
-    """Return by what factors examples grow with m, for all `arms` (kinds of problems), widths, d = 3m, 4m and 8m."""
+    """Return by what factors the examples needed grow with m, for all `arms` (kinds of problems), widths and d/m."""
     fitted = (factor(cells, arm, width, line) for arm in arms for line in RAYS for width in WIDTHS)
     return [factor["value"] for factor in fitted if factor]
 
 
 def exponents(cells: "DataFrame") -> dict[int, dict[str, float]]:
-    """Return by learner width k, and its interval, as fitted to examples ~ N^k in cells of N >= 1000 possible sets."""
+    """Return by learner width the exponent k, and its 95 % interval, with which the examples needed grow.
+
+    The median examples are fitted by c N^k in those cells in which N >= 1000 hidden sets are possible.
+    """
     hard = cells.query("arm == @HARD and N >= 1000")
     return {width: slope(hard[hard.width == width], "log_N") for width in WIDTHS}
 
 
 def with_lottery(cells: "DataFrame", rows: "DataFrame") -> "DataFrame":
-    """Return the cells with n = d - 1, M = width and p, `lottery.prediction` at the learner's batch (16 or 64)."""
+    """Return the cells with added columns n = d - 1, M = width, and p, from which `agreement` predicts rates.
+
+    p is `lottery.prediction` for the batch, 16 or 64, that the learner has for most of the examples it reads.
+    """
     from learner.diagonal import GROWN  # late: a list of studies does without scikit-learn
 
     drawn = rows[(rows.kind == "lottery") & (rows.status == "solved")]
@@ -250,9 +255,9 @@ def agreement(cells: "DataFrame") -> dict[str, float]:
     """Return how well the predictions of `lottery` agree with the rates at which heads first hold the hidden set.
 
     A cell's rate is the number of runs with such a head over the heads and the informative examples read before it,
-    half of all; the prediction is 1.4 p/N. `near` of `cells` cells agree within twofold, and `ratio` is the geometric
-    mean of rate over prediction. Cells in which heads come on average before all weights were renewed once are left
-    out.
+    half of all. The prediction is 1.4 p/N for N sets and the cell's p (`lottery.prediction`). `near` of `cells` cells
+    agree within twofold, and `ratio` is the geometric mean of rate over prediction. Cells whose heads come on average
+    before all weights were renewed once are left out.
     """
     cells = cells[cells.clock / cells.runs > 2 / lottery.restarts(16, 0.03)]
     ratio = cells.tickets / (cells.clock / 2 * cells.width) * cells.N / (1.4 * cells.p)
@@ -269,7 +274,7 @@ def spread(work: "DataFrame") -> dict[str, float]:
 
 
 def by_error(known: "DataFrame") -> "DataFrame":
-    """Return the laws for the examples that hidden sets cost, best first, and by what factor each errs."""
+    """Return the formulas (`laws`) for the examples that hidden sets need, best first, and by what factor each errs."""
     import pandas as pd
 
     (errors,) = laws.errors(known, [known["median"].to_numpy(float)])
@@ -278,7 +283,7 @@ def by_error(known: "DataFrame") -> "DataFrame":
 
 
 def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
-    """Return in how many of 100 resamplings of the cells' runs this law for the examples errs least of all laws."""
+    """Return in how many of 100 resamplings of all runs a formula (`law`) predicts the examples needed best of all."""
     runs = rows[(rows.arm == HARD) & (rows.series == "default") & (rows.status != "planned")]
     costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
     places, rng = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0)
@@ -347,7 +352,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
-    """Return the article's tables: growth of examples with m along d = c m and at fixed d, errors of laws, costs."""
+    """Return the article's tables: growth of examples with m, errors of formulas for the examples needed, and costs."""
     cells = medians(rows)
     hard, best = cells.query("series == 'default' and arm == @HARD"), cheaper(cells)
     return {

@@ -18,12 +18,12 @@ TAIL = 24.0  # beyond |z| = 24 sech² is below 1e-20
 
 
 def restarts(batch: int, l1: float) -> float:
-    """Return x = 8 l1²/batch, the rate per informative example at which weights under an l1 penalty are renewed."""
+    """Return x = 8 l1²/batch, the rate per informative example at which an l1 penalty renews a head's weights."""
     return 8 * l1**2 / batch
 
 
 def scale(rate: float, l1: float) -> float:
-    """Return rate/(2 l1), the scale of the Laplace law of weights under learning rate `rate` and l1 penalty `l1`."""
+    """Return rate/(2 l1), the scale of the Laplace law of a head's weights at learning rate `rate`, l1 penalty `l1`."""
     return rate / (2 * l1)
 
 

@@ -70,7 +70,7 @@ def read(path: Path = FILE) -> dict[str, Any]:
 
 
 def tasks(path: Path = FILE) -> list[Task]:
-    """Return the trials of the plan in a file: learners, exhaustive searches for the hidden set, lottery predictions.
+    """Return the trials of the plan in a file: learners, exhaustive searches, and predictions of how soon heads learn.
 
     A tuned setting is judged on fresh seeds. Raises `InputError` for any plan but the one fixed before all runs.
     """
@@ -158,7 +158,7 @@ def coins(plan: Plan) -> Iterator[Task]:
 
 
 def beside(plan: Plan) -> Iterator[Task]:
-    """Yield the trials without a learner: exhaustive searches, and predictions by `lottery.py` from 4000 heads."""
+    """Yield the trials without a learner: exhaustive searches, and predictions of how soon heads find the set."""
     places = dict.fromkeys((m, d) for line in plan["hidden"].values() for m, d in line)
     places |= dict.fromkeys((m, d) for _, m, d in plan["largest"])
     named = {"plan": plan["digest"]}

@@ -71,7 +71,7 @@ def _instances(quick: bool) -> list[suite.Entry]:
 
 
 def _task(entry: suite.Entry, solver: Mapping[str, Any], quick: bool) -> Task:
-    """Return the task of `solver` on the suite's instance `entry`; its hash is a part of the task's identity."""
+    """Return the task of `solver` on the suite's instance `entry`, by name and hash; less budget if `quick`."""
     most, work = min(EXAMPLES, _examples_in_memory(entry.params["dim"])), WORK
     if quick:
         most, work = most // 4, SMALL_WORK
@@ -106,8 +106,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     Trials that differ in the solver alone meet the same instance, examples and fresh inputs. A learner runs until it
     meets the criterion or would exceed a budget; its status is then `budget`, and `limit` says which. Its cost is the
     number of distinct examples at its last evaluation. A learner that does not count multiply-adds is limited in CPU
-    time instead (`hardness.evaluation.limits`). An attack costs the examples that it used; its secret is judged as
-    learners are.
+    time (`hardness.evaluation.limits`). An attack costs the examples that it used; its secret is judged likewise.
 
     >>> params = {"instance": "parity-s2-d8-0", "digest": f"sha256:{suite.entry('parity-s2-d8-0').digest[:16]}"}
     >>> never = {"kind": "learner", "learner": "low-degree"}

@@ -45,7 +45,7 @@ SHOWN, MOST_TRIES = 20_000, 200_000  # examples that elimination is handed, and 
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return trials of online learners on nested and biased parities, and of Gaussian elimination on flipped labels."""
+    """Return trials of learners on parities of nested sets or biased bits, and of elimination on flipped labels."""
     cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
     plain: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
     cells: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
@@ -134,7 +134,7 @@ def exponent(lines: "DataFrame") -> str:
 
 
 def proved(g: int, mu: float) -> tuple[float, int | None]:
-    """Return bounds on queries needed and enough for 6 of 63 bits of mean μ, shown in blocks of g bits (theory 2.9)."""
+    """Return queries needed and queries enough for 6 of 63 bits of mean μ, shown in parts of g bits (theory 2.9)."""
     chain = SHOWN_BITS, blocks_of(SIZE, g), SHOWN_TOLERANCE, mu
     return bounds.chain_bound(*chain), bounds.chain_enough(*chain)
 
@@ -197,13 +197,13 @@ def _two(paid: Mean) -> str:
 
 
 def figures(rows: "DataFrame") -> "dict[str, Figure]":
-    """Return the figures of proved bounds on queries and of learners' examples, for nested parities and biased bits."""
+    """Return the figures of proved bounds on queries and of learners' examples, for nested sets and biased bits."""
     chains, biased = students(rows, "nested", "block"), students(rows, "parity", "bias")
     return {"bounds": _bounds_figure(), "students": _students_figure(chains, biased)}
 
 
 def _bounds_figure() -> "Figure":
-    """Draw the queries proved to be enough, and those needed, at every block size g of nested parities and bias."""
+    """Draw queries proved to be enough, and needed, if parities of nested sets, g bits apart, are shown, by bias."""
     figure, (left, right) = plots.panels(1, 2, height=3.3, sharey=True)
     enough, needed = [], []
     for g in BLOCKS:
