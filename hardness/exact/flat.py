@@ -48,8 +48,8 @@ MARGIN = 1e-9
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Yield queries on groups of sets that differ in a few coordinates only; sign batches at the end (theory 2.7).
-    Stored queries are used while they fit. `live` are the sets possible at first; those still possible are sent in
+    """Ask queries on groups of sets that differ in a few coordinates only; sign batches at the end (theory 2.7).
+    Yields them; stored queries are used while they fit. `live` are the sets possible at first; those left are sent in
     after each query. Raises `InputError` for more than 2^18 sets."""
     if concepts.size > SET_BY_SET:
         raise InputError(

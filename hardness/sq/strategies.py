@@ -96,8 +96,8 @@ def vote(concepts: Any, chosen: Elements, signs: NDArray[np.int_]) -> Query:
 
 
 def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Yield queries that are majorities of random possible concepts' labels, half negated; of several sizes the best.
-    `live` are the concepts possible at first; those still possible are sent in after each query."""
+    """Ask majorities of random possible concepts' labels, half of them negated; of several sizes the best one.
+    Yields these queries. `live` are the concepts possible at first; those left are sent in after each query."""
     largest = batch_size(tolerance)
 
     def candidates(live: Elements, idle: int) -> list[Query]:
@@ -108,13 +108,15 @@ def vote_batch(concepts: Any, live: Elements, tolerance: float, rng: Random) -> 
 
 
 def characters(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Yield one query for each concept of `live`, its labels, from a random start on (of parities: characters)."""
+    """Ask the labels of one concept after another, from a random start; on parities these are single characters.
+    Yields one query for each concept of `live`."""
     for element in np.roll(live, -int(rng.integers(len(live))), axis=0):
         yield vote(concepts, element[None], half_negative(1))
 
 
 def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
-    """Yield one query for each concept of `live`, its labels, in random order."""
+    """Ask the labels of one concept after another, in random order.
+    Yields one query for each concept of `live`."""
     for element in rng.permutation(live):
         yield vote(concepts, element[None], half_negative(1))
 
@@ -123,16 +125,17 @@ def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Rand
 
 
 def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Yield a query for every monomial of degree 1 to max(1, s - 1), s being the size of the class's sets.
-    It is a baseline: below degree s the mean is 0 under every set of `live`, so that answers tell nothing."""
+    """Ask every monomial of degree 1 to max(1, s - 1), s being the size of the class's sets.
+    Yields these queries, a baseline: below degree s every set of `live` gives mean 0, so that answers tell nothing."""
     for degree in range(1, max(1, concepts.s - 1) + 1):
         for chosen in combinations(range(concepts.n), degree):
             yield character(sum(1 << j for j in chosen))
 
 
 def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Yield majorities of `batch_size` random possible parities, half of them negated, as queries (theory 2.5e).
-    `live` are the sets possible at first; those still possible are sent in after each query."""
+    """Ask majorities of random sets' parities that are still possible, half of them negated (theory 2.5e).
+    Yields these queries, on `batch_size` sets, at the end on fewer. `live` are the sets possible at first; those left
+    are sent in after each query."""
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
     return until_idle(
         live,
@@ -148,10 +151,10 @@ def batch(live: Masks, size: int, rng: Random) -> SignBatch:
 
 
 def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Yield bent functions as queries: each has mean ±2^-(r+1) under the sets of a block of 4^r, 0 under all others.
-    r is the largest with 2^-(r+1) above twice the tolerance: no answer allows both a set of the block and one outside
-    (theory 2.5e). The sets of a block hold one coordinate of each of the same 2r pairs {2i, 2i+1} and agree elsewhere.
-    `live` are the sets possible at first; those still possible are sent in after each query."""
+    """Ask bent functions: each has mean ±2^-(r+1) under the sets of a block of 4^r, and 0 under all others.
+    Yields these queries. r is the largest with 2^-(r+1) above twice the tolerance: no answer allows both a set of the
+    block and one outside (theory 2.5e). The sets of a block hold one coordinate of each of the same 2r pairs {2i, 2i+1}
+    and agree elsewhere. `live` are the sets possible at first; those left are sent in after each query."""
     rank = 0
     while 2.0 ** -(rank + 2) > 2 * tolerance:
         rank += 1
@@ -188,11 +191,11 @@ def _block(mask: int, rank: int, n: int) -> SpanFunction:
 
 
 def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Yield, each time, what leaves fewest sets: a sign batch, or a query that gives every set a mean of its own.
+    """Ask, each time, what leaves fewest sets: a sign batch, or a query that gives every set a mean of its own.
 
-    A sign batch is a majority of parities, half of them negated. By Parseval k means fill a range of about 1/sqrt(k),
-    so an answer at tolerance tau keeps a share of about tau sqrt(k) of the sets. Where `live`, the sets still possible,
-    are too many for that, a random part is spread. Raises `InputError` for more than 24 bits.
+    Yields these queries. A sign batch is a majority of parities, half of them negated. By Parseval k means fill a range
+    of about 1/sqrt(k), so an answer at tolerance tau keeps a share of about tau sqrt(k) of the sets. Where `live`, the
+    sets still possible, are too many for that, a random part is spread. Raises `InputError` for more than 24 bits.
 
     >>> from hardness.sq.game import play
     >>> [play(ParityConcepts(10, 3), "spread", "window", tau).queries for tau in (0.1, 0.02, 0.0002)]
@@ -260,10 +263,10 @@ def cut(values: Values, at: float) -> Values:
 
 
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Yield as queries the coordinates of gradients of small random networks, times the label.
-    For a neuron max(0, <a, v> + b) on signs v they are v_j 1{<a, v> + b > 0}; for an attention head sigma(<w, u> - b),
-    u = (1 - v)/2, they are u_j sigma', scaled to 1. `live` are the sets possible at first, those left are sent in
-    later."""
+    """Ask the coordinates of gradients of small random networks, times the label.
+    Yields these queries. For a neuron max(0, <a, v> + b) on signs v they are v_j 1{<a, v> + b > 0}; for an attention
+    head sigma(<w, u> - b), u = (1 - v)/2, they are u_j sigma', scaled to 1. `live` are the sets possible at first;
+    those left are sent in after each query."""
     check_table(concepts, GRADIENT_BITS)
     n = concepts.n
     v = np.where(np.arange(1 << n) >> np.arange(n)[:, None] & 1, -1.0, 1.0)  # (n, 2^n)
