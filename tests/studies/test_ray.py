@@ -100,7 +100,6 @@ def test_at_a_fixed_d_heads_vary_and_learners_are_as_wide_as_asked(tmp_path):
         ("ray 4 --heads ,", "numbers with commas between"),
         ("ray 4 --learner diagonl", "did you mean 'diagonal'"),
         ("ray 4 --learner low-degree --width 3", "unknown option of"),
-        ("study run exponential-in-m --ray 4", "`hardness ray C --heads 2,3,4`"),
     ],
 )
 def test_what_makes_no_sense_on_a_ray_is_one_line(tmp_path, line, words):
