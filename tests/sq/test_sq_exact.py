@@ -93,16 +93,6 @@ def test_values_of_the_floors() -> None:
         size = comb(*map(int, re.findall(r"\d+", name)[:2]))
         assert exact_floor(size, float(tau)) == int(floor.split()[0])
         assert (most_lost(float(tau)), int(8 * decimal(tau) ** 2 * (size - 1))) == (int(lost), int(bound))
-    small = {
-        (2, 0.1): 1,
-        (3, 0.1): 1,
-        (3, 0.2): 2,
-        (10, 0.15): 3,
-        (17, 0.05): 2,
-        (1, 0.1): 0,
-        (8008, 0.05): 169,
-    }
-    assert {key: exact_floor(*key) for key in small} == small
     assert strict_floor(8008, 0.1) == ceil(8007 / 12)
     for tau in (0.1875, 0.2, 0.24):
         assert all(exact_floor(size, tau) == size - 1 for size in (3, 10, 4845))  # N - 1 exactly, every class
