@@ -16,15 +16,13 @@ from typing import Any
 import numpy as np
 from attack_examples import examples, planted
 
-from hardness import estimate, registry
+from hardness import registry
 from hardness.errors import InputError
-
-Table = dict[str, list[list[Any]]]  # by function: arguments, options, result
 
 
 def moved(path: Path) -> list[Any]:
-    """The rows of a table whose result is another one now, with that."""
-    table: Table = json.loads(path.read_text())
+    """The rows of a table (by function: arguments, options, result) whose result is another one now, with that."""
+    table = json.loads(path.read_text())
     fresh = [(name, *row, result(name, *row[:2])) for name, rows in table.items() for row in rows]
     return [row for row in fresh if len(row[3]) != len(row[4]) or not all(map(alike, row[3], row[4]))]
 
@@ -75,18 +73,14 @@ def numbers(value: Any) -> Iterator[Any]:
         yield str(value)
 
 
-def prices(family: str, **parameters: Any) -> Any:
-    return [vars(each) for each in estimate(family, **parameters).attacks]
-
-
-def recovery(attack: str, n: int, q: int, p: int, weight: int | None, rows: int, **options: Any) -> Any:
+def recovery(attack, n, q, p, weight, rows, **options):
     data = examples(planted(n, q, weight), q, p, count=rows, seed=1, **options)
     return registry.get("attack", attack)(*data)
 
 
 if __name__ == "__main__":
     for path in map(Path, sys.argv[1:]):
-        table: Table = json.loads(path.read_text())
+        table = json.loads(path.read_text())
         lines = [
             f'"{name}": [\n'
             + ",\n".join(json.dumps([*row[:2], result(name, *row[:2])]) for row in rows)
