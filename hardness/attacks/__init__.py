@@ -34,7 +34,7 @@ class Recovery:
         return cls("refused", None, 0, detail={"reason": reason, **detail})
 
     def _repr_html_(self) -> str:
-        used = {"examples used": self.samples_used, "seconds": self.seconds}
+        used = {"rows used": self.samples_used, "seconds": self.seconds}
         return table(f"Attack: {self.status}", {**(self.secret or {}), **used, **self.detail})
 
 

@@ -69,7 +69,7 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     held_out = min(CHECK_ROWS, (len(equations) - wanted) // 2)
     if held_out < 10:
         return Recovery.refused(
-            f"{len(equations)} linear equations; {wanted} to solve and 20 more to check are needed"
+            f"{len(equations)} linear equations; {wanted + 20} are needed, some of them to check the answer"
         )
     solvable, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
     rng, w, tries = np.random.default_rng(seed), None, 0

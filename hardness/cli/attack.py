@@ -178,7 +178,7 @@ def judge(
     answer: Annotated[Path, typer.Argument(help="JSON: support, w or predictions.", metavar="ANSWER.json")],
     as_json: Json = False,
 ) -> None:
-    """Tell whether an answer to a challenge is right, without the instance; exit code 1 if not.
+    """Tell whether an answer to a challenge is right, without the instance; exit code 1 if not, 2 if it is no JSON.
 
     Example: hardness judge challenge-1 answer.json
     """

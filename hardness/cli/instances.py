@@ -112,7 +112,7 @@ def _described(instance: "Instance", header: dict[str, Any]) -> list[str]:
     secret = f"{header['heads']}, in public " if "seed" in header and instance.family.heads_follow else ""
     return [
         f"{instance.family.name}: {', '.join(stated)}",
-        f"heads {secret}{instance.heads_words} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
+        f"heads m = {secret}{instance.heads_words}, tokens {instance.family.tokens}; {instance.family.heads_meaning}",
         *(f"{name.replace('_', ' ')}: {value}" for name, value in certificate if value is not None),
     ]
 

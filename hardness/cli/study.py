@@ -146,7 +146,9 @@ def resumable(context: typer.Context, folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        talk(f"the trials that ended are kept in {folder}; to run the others: {context.obj}")
+        talk(
+            f"kept: `hardness study report {folder}` shows the trials that ended, {context.obj} runs the others"
+        )
         raise
 
 

@@ -15,7 +15,7 @@ from hardness.io.texts import sanitize
 
 # What a status says; all of `STATUSES` stand in `hardness.io.schemas`.
 FINISHED = ("solved", "wrong", "budget", "stuck")  # the solver came to its end: the cost is one of it
-CENSORED = ("budget", "timeout")  # more might have solved: the cost is only known to be larger
+CENSORED = ("budget", "timeout", "stuck")  # unsolved after what was spent: a cost is larger
 CRASHED = ("error", "killed")  # nothing was measured
 UNREPEATABLE = {*CRASHED, "timeout"}  # it depends on the machine: another run may end otherwise
 # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.

@@ -51,10 +51,8 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
     """Ask queries on groups of sets that differ in a few coordinates only; sign batches at the end (theory 2.7).
     Yields them; stored queries are used while they fit. `live` are the sets possible at first; those left are sent in
     after each query. Raises `InputError` for more than 2^18 sets."""
-    if concepts.size > SET_BY_SET:
-        raise InputError(
-            f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim"
-        )
+    if concepts.kind != "parity" or concepts.size > SET_BY_SET:
+        raise InputError("flat is for parities of up to 2^18 sets; play sign-batch, or lower --dim")
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:
         return

@@ -288,7 +288,7 @@ def _contents(path: Path) -> tuple[dict[str, Any], Secret]:
 
     with regular(path).open("rb") as file:
         if int.from_bytes(file.read(8), "little") > MOST_HEADER:
-            raise InputError(f"{path} is no instance: its header is longer than {MOST_HEADER >> 20} MiB")
+            raise InputError(f"{path} is no instance file; generate one with `hardness generate`")
     try:
         with safe_open(path, framework="numpy") as file:
             text = (file.metadata() or {}).get("instance", "{}")

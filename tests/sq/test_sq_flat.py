@@ -55,5 +55,5 @@ def test_flat_against_other_oracles() -> None:
     assert play(concepts, "flat", "window", 0.25).status == "stuck"
     flipped = play(concepts, "flat", "window", 0.06, flip=0.2, seed=2)
     assert (flipped.status, flipped.exact_floor) == ("solved", exact_floor(84, Fraction(1, 10)))
-    with pytest.raises(InputError, match=r"flat is offered up to 2\^18 sets, not 593775"):
+    with pytest.raises(InputError, match=r"flat is for parities of up to 2\^18 sets"):
         play(ParityConcepts(30, 6), "flat", "window", 0.1)
