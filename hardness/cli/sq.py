@@ -130,11 +130,11 @@ def parity_bounds(
     proved: dict[str, Any] = {"concepts": concepts.size, "asymptotic_ratio": None}
     if tolerance is not None:
         proved |= proved_bounds(concepts, tolerance, flip)
-    else:
-        talk("say --tolerance for a bound on queries, too")
     proved["message_examples"] = message_examples(concepts.size, message_bits, success, flip)
     if noise is not None:
         proved["noisy_gradient_examples"] = proved_examples(concepts.size, noise, success, flip)
+    if tolerance is None:
+        talk("say --tolerance for a bound on queries, too")
     _emit_bounds(proved, every, as_json)
 
 
