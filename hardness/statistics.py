@@ -80,8 +80,8 @@ class Median:
 def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:
     """Return the median of one or more costs; of a cost marked in `censored` it is only known that it is larger.
 
-    Two middle costs are averaged by their logarithms. The median is exact if every censored cost lies at or above the
-    upper middle cost and neither middle cost is censored; else it is a lower bound.
+    Two middle costs are averaged by their logarithms (plainly if one is 0). The median is exact if neither middle cost
+    is censored and every censored cost lies at or above the upper one; else it is a lower bound.
 
     >>> print(median([3.0, 9.0, 100.0], [False, False, True]), median([3.0, 9.0, 100.0], [False, True, True]))
     9 ≥ 9

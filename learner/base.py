@@ -113,9 +113,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         check_is_fitted(self, "n_features_in_")
         x = tokens(X)
         if x.shape[2] != self.n_features_in_:
-            raise InputError(
-                f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}"
-            )
+            raise InputError(f"X has {x.shape[2]} features; the learner was fitted on {self.n_features_in_}")
         return self._predict(x)
 
     @abstractmethod

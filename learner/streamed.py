@@ -58,9 +58,7 @@ class Streamed(Regressor):
 
     def _require_shape(self, x: NDArray[Any]) -> None:
         if x.shape[1:] != self._shape:
-            raise InputError(
-                f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}"
-            )
+            raise InputError(f"X has {x.shape[1:]} tokens and features, earlier examples had {self._shape}")
 
     @abstractmethod
     def _begin(self) -> None:

@@ -18,6 +18,7 @@ Progress = Callable[[str], None]
 class Recovery:
     """How an attack ended: `status` (solved, wrong, budget or refused), the secret found if any, and examples used.
 
+    `samples_used` counts only informative examples, those whose tokens differ in coordinate 0: half of all.
     `secret` is ``{"support": [...]}`` or ``{"w": [...]}`` as `generate` writes it, and present only if the answer
     reproduced rows that had no part in finding it. `detail` holds the attack's own figures.
     """

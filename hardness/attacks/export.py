@@ -24,7 +24,7 @@ SLACK = 2.0  # standard deviations by which the wrong labels that are allowed ex
 
 
 def write(form: str, examples: Examples, public: Public, out: Path) -> str:
-    """Write examples to `out` as `form`: xor-dimacs, lwe, lwe-challenge or estimator; return a sentence about it."""
+    """Write what `form` asks for (xor-dimacs, estimator, lwe-challenge; lwe: a folder) to `out`; return a sentence."""
     if form == "xor-dimacs":
         write_text(out, xor_dimacs(examples, public))
         return "XOR clauses whose solution of the right weight is the hidden set; plain DIMACS readers know no x lines"
@@ -50,16 +50,15 @@ def write(form: str, examples: Examples, public: Public, out: Path) -> str:
 def xor_dimacs(examples: Examples, public: Public) -> str:
     """Return a parity's examples as XOR clauses for a SAT solver: variable j is "bit j is in the set".
 
-    An example of label 1 whose tokens differ in coordinate 0 is the clause ``x j₁ j₂ … 0`` of the bits that are set;
-    for label 0 the first variable is negated. If labels flip with probability η, example i of N has a variable n + i,
-    "label i is wrong", in its clause; further clauses let at most ηN + 2 √(Nη(1−η)) of these be true, and as many bits
-    as the set has. Raises `InputError` for a family without parity equations.
+    An example whose tokens differ in coordinate 0, and in an odd number of hidden bits (the lower label), is the clause
+    ``x j₁ j₂ … 0`` of the bits in which they differ; for an even number the first variable is negated. If labels flip
+    with probability η, the i-th of N such examples has a variable n + i, "label i is wrong", in its clause; further
+    clauses let at most ηN + 2 √(Nη(1−η)) of these be true, and as many bits as the set has. Raises `InputError` for a
+    family without parity equations.
     """
     equations = extract(examples.X, examples.Y, public)
     if not equations.are_parities:
-        raise InputError(
-            f"family {public['family']} has no parities; XOR clauses are made of parity examples"
-        )
+        raise InputError(f"family {public['family']} has no parities, of which XOR clauses are made")
     n, count, eta = equations.n, len(equations), equations.flip
     comments = [f"parity of a set of {equations.sparsity} of {n} bits; variable j: bit j is in the set"]
     clauses, variables = list[str](), n

@@ -110,9 +110,7 @@ def _pooled(equations: Equations, tries: int, seed: int) -> Recovery:
         )
     log2_expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
     if tries > 0 and log2_expected > np.log2(tries) + HOPELESS:
-        return Recovery.refused(
-            f"out of reach: 2^{log2_expected:.1f} tries are expected, {tries} may be made"
-        )
+        return Recovery.refused(f"out of reach: 2^{log2_expected:.1f} tries are expected, {tries} allowed")
     rows = pack_bits(np.column_stack((equations.a & 1, equations.level)))
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)

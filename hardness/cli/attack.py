@@ -117,8 +117,9 @@ def estimate(
         time, memory, examples = (
             f"{each.power(value):>6}" for value in (each.log2_time, each.log2_memory, each.samples)
         )
+        unit = "queries" if each.name == "sq bound" else "time"
         lines.append(
-            f"{each.name:20} {time} time  {memory} memory  {examples} examples  {each.status}: {each.source}"
+            f"{each.name:20} {time} {unit}  {memory} memory  {examples} examples  {each.status}: {each.source}"
         )
     emit(as_json, payload, [*lines, "cheapest: {name}, 2^{log2_time:.1f}".format(**cheapest)])
 

@@ -165,8 +165,11 @@ def plot(
     drawing = saved(figure, out.stem, kind)
     with replacing(out) as part:
         part.write_bytes(drawing)
-    drawn = len(counted(chosen, x, y, names))
-    emit(as_json, {"out": str(out), "rows": drawn}, [f"{drawn} of {len(chosen)} rows drawn in {out}"])
+    drawn = counted(chosen, x, y, names)
+    others = chosen.drop(drawn.index)["status"].value_counts()
+    lines = [f"{len(drawn)} of {len(chosen)} rows drawn in {out}"]
+    lines += [f"not drawn, as their median is not known: {count} {name}" for name, count in others.items()]
+    emit(as_json, {"out": str(out), "rows": len(drawn)}, lines)
 
 
 def cite(as_json: Json = False) -> None:

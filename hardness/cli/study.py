@@ -112,7 +112,7 @@ def carry_out(
     part, as_json = _part(tasks, given["shard"]), given["as_json"]
     if given["dry_run"]:
         seconds = sum(map(study.seconds, part))
-        line = f"{len(part)} trials, about {seconds:.0f} s of one process; nothing was run"
+        line = f"{len(part)} trials, about {seconds:.0f} s of one process, more at first use; nothing was run"
         emit(as_json, {"study": study.name, "trials": len(part), "seconds": seconds}, [line])
         return
 
@@ -146,9 +146,7 @@ def resumable(context: typer.Context, folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        talk(
-            f"kept: `hardness study report {folder}` shows the trials that ended, {context.obj} runs the others"
-        )
+        talk(f"what ended is kept, as `hardness study report {folder}` shows; for the rest: {context.obj}")
         raise
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
@@ -142,6 +143,8 @@ def opening(
     solver: Solver, seed: int, seconds: float, threads: int = 1
 ) -> Callable[[], AbstractContextManager[Any]]:
     """Return a function that starts a new learner or attack at each call; all must end within `seconds` from now."""
+    if solver.built_in:  # its modules are loaded before the clock begins
+        solver = replace(solver, name=solver.thing)
     return partial(opened, solver, seed, clock() + seconds, threads)
 
 

@@ -96,9 +96,7 @@ def _encoded(query: Query | Ask, tables: dict[str, int]) -> dict[str, Any]:
             base, generators, values = int(sets[0]), (), signs.tolist()
         case SignBatch(sets=sets, signs=signs):
             if len(span_coordinates(sets, sets)[0]) > WIDEST_BATCH:
-                raise InputError(
-                    f"sign batches are certified that span up to {WIDEST_BATCH} bits; lower --dim"
-                )
+                raise InputError(f"sign batches of up to {WIDEST_BATCH} bits are certified; lower --dim")
             return {"batch": [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]}
         case SpanFunction():
             base, generators = query.base, query.generators.tolist()
@@ -108,9 +106,7 @@ def _encoded(query: Query | Ask, tables: dict[str, int]) -> dict[str, Any]:
         case _:
             raise InputError(f"a {type(query).__name__} query has no exact form that the checker knows")
     if len(values) > LARGEST_TABLE:
-        raise InputError(
-            f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim"
-        )
+        raise InputError(f"tables of up to 2^16 values are certified, not of {len(values)}; lower --dim")
     scale = lcm(*(Fraction(value).denominator for value in values))
     text = json.dumps({"scale": scale, "values": [int(value * scale) for value in values]})
     place = tables.setdefault(text, len(tables))

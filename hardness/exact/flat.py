@@ -183,7 +183,7 @@ class Layers:
     rests: Masks
 
     def sets(self, places: NDArray[Any] | slice = slice(None)) -> Masks:
-        """Return the sets of every layer as masks (count, sets), or those at indices `places`, in lexicographic order.
+        """Return the sets of every layer as masks (count, sets), in order, or of each layer those at indices `places`.
         A layer is all sets of a class that agree outside a few coordinates."""
         size = self.windows.shape[1]
         masks = patterns(size, self.held)[places]

@@ -110,7 +110,7 @@ class Instance:
         return families.parameters(self.family)
 
     def layer(self) -> MultiHeadAttention:
-        """Return the instance's layer as dense softmax attention, which is made at each call."""
+        """Return the instance's layer as dense softmax attention; that of a gadget is made anew at each call."""
         return self.teacher.layer() if isinstance(self.teacher, Gadget) else self.teacher
 
     @overload

@@ -41,9 +41,7 @@ def replacing_folder(path: Path, files: Collection[str], force: bool = False) ->
     path = path.resolve()
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
     if (path.exists() and not path.is_dir()) or names - {*files} or (names and not force):
-        raise InputError(
-            f"{path} exists; name another --out, or say --force where it holds a challenge alone"
-        )
+        raise InputError(f"{path} exists; name another --out, or say --force if it holds a challenge alone")
     folder = _beside(path)
     try:
         folder.mkdir(parents=True)

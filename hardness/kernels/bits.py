@@ -141,7 +141,7 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
 
 @compiled
 def gate(words: Any, value: Any, closed: Any, out: Any) -> Any:
-    """Fill out (n, 2) with feature 0 (±1) of each pair's tokens, times value (n,), or `closed` if they agree in it."""
+    """Fill out (n, 2) with feature 0 (±1) of each pair's tokens, times value (n,), or times `closed` if they agree."""
     for i in range(value.size):
         first, second, here = words[i, 0, 0] & ONE, words[i, 1, 0] & ONE, value[i]
         # Products with signs, not branches: half of these would be guessed wrong.

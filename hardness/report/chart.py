@@ -1,5 +1,6 @@
 """The chart of any rows: medians of one column against another, with a line for each value of further columns."""
 
+import re
 from collections.abc import Mapping, Sequence
 from math import floor, log10
 from numbers import Real
@@ -146,8 +147,10 @@ def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
     """Draw the medians of column y of a group of rows as one line in `style`, with intervals; return the line."""
     cells = {at: ([*cell[y]], [*cell["censored"]]) for at, cell in group.groupby("at")}
     middles = {at: median(*cell) for at, cell in cells.items()}
-    (line,) = axes.plot([*cells], [middle.value for middle in middles.values()], linestyle=style)
+    (line,) = axes.plot([*cells], [middle.value for middle in middles.values()], linestyle="none")
     color = line.get_color()
+    exact = [np.nan if middle.bound else middle.value for middle in middles.values()]
+    axes.plot([*cells], exact, color=color, linestyle=style, marker="")  # bounds are not joined
     for at, cell in cells.items():
         low, high, _ = median_interval(*cell)
         if high > low:
@@ -186,8 +189,9 @@ def floors(rows: pd.DataFrame) -> "pd.Series[float]":
 
 
 def _sortable(value: Any) -> tuple[float, str]:
-    """Return a key that sorts values: numbers come first, by size, then all others by their text."""
-    return float(value) if isinstance(value, Real) else float("inf"), printed(value)
+    """Return a key that sorts values: numbers come first, by size, then texts, by the size of numbers in them."""
+    text = re.sub(r"\d+", lambda digits: digits[0].zfill(12), printed(value))
+    return float(value) if isinstance(value, Real) else float("inf"), text
 
 
 def is_numeric(column: "pd.Series[Any]") -> bool:

@@ -83,7 +83,7 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
     if _priced(ended).empty:
         return pd.DataFrame()
     statuses = [name for name in STATUSES if name == "solved" or name in {*ended["status"]}]
-    names = [name for name in chart.design(rows) if name not in ("kind", "online")] or ["family"]
+    names = [name for name in chart.design(rows) if name not in ("kind", "online", "digest")] or ["family"]
     for key, cell in ended.groupby([ended[name].map(chart.printed) for name in names], sort=False):
         counted = _priced(cell)
         shown: dict[str, Any] = {"median": "—", "smallest": "", "largest": ""}
@@ -130,7 +130,10 @@ def drawing(rows: pd.DataFrame, unit: str = "cost") -> bytes:
     # A budget mostly follows from the size: sizes are drawn across wherever one varies.
     params = [name for name in numeric if rows.attrs["parts"][name] == "params"]
     across = max((params or numeric)[::-1], key=lambda name: rows[name].nunique(), default="family")
-    shown, kept = rows.map(chart.printed), [name for name in names if name in ("family", *SOLVERS)]
+    if not params and "instance" in rows:
+        across = "instance"
+    identified = SOLVERS if across == "instance" else ("family", *SOLVERS)
+    shown, kept = rows.map(chart.printed), [name for name in names if name in identified]
     kept = [across, *(name for name in kept if name != across)]
     for name in names:
         if len(shown[[*kept, name]].drop_duplicates()) > len(shown[kept].drop_duplicates()):

@@ -222,9 +222,7 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
 def check_table(concepts: ParityConcepts, bits: int = TABLE_BITS) -> None:
     """Raise `InputError` for a class of more than `bits` bits n, since queries cannot be tables of 2^n values then."""
     if concepts.n > bits:
-        raise InputError(
-            f"tables of 2^n values are asked for n at most {bits}, not {concepts.n}; lower --dim"
-        )
+        raise InputError(f"tables of 2^n values are asked for n <= {bits}, not {concepts.n}; lower --dim")
 
 
 def _evened(sets: Masks, n: int, clip: float, rng: Random) -> Values:

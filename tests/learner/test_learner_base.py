@@ -80,7 +80,7 @@ def test_bad_options_and_examples_are_told_in_one_line():
 
 def test_what_a_fit_does_not_offer_is_told():
     X = np.random.default_rng(0).choice([-1.0, 1.0], size=(100, 2, 3))
-    with pytest.raises(InputError, match="X has 2 features, but the learner was fitted on 3"):
+    with pytest.raises(InputError, match="X has 2 features; the learner was fitted on 3"):
         LinearAttention().fit(X, X).predict(X[:, :, :2])
     with pytest.raises(InputError, match="alpha=0"):
         LinearAttention(alpha=1e-3).fit(X, X).certify(X)

@@ -36,7 +36,7 @@ def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_th
     assert play(concepts, "spread", "window", 1e-7).queries <= 2
     assert not play(concepts, "spread", "window", 0.25, max_queries=40).solved
     wide = ParityConcepts(25, 2)
-    with pytest.raises(InputError, match="n at most 24"):
+    with pytest.raises(InputError, match="n <= 24"):
         next(spread(wide, wide.masks(), 0.1, np.random.default_rng(0)))
 
 

@@ -294,7 +294,7 @@ def numbers(rows: "DataFrame") -> dict[str, Any]:
 
 
 def tables(rows: "DataFrame") -> "dict[str, DataFrame]":
-    """Return the table of the least price of learning a parity at d = 24, in examples: as proved, and in won games."""
+    """Return the table of the least price of a parity by queries, d = 24: a proved bound, and that of games played."""
     prices = least_prices(cheapest(rows))
     for name in PRICES:
         prices[f"{name} at least"] = [at_least(value, 1) for value in prices[f"{name} at least"]]
