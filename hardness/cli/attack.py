@@ -65,7 +65,8 @@ def attack(
     figures = {key: value for key, value in (ended | ended.get("detail", {})).items() if value is not None}
     lines = [f"{ended['status']}: {name}, {ended['seconds']:.2f} s"]
     in_headline = {"status", "attack", "seconds", "detail"}
-    lines += [f"{key.replace('_', ' ')}: {value}" for key, value in figures.items() if key not in in_headline]
+    words = {key: key.replace("_", " ").replace("samples", "informative examples") for key in figures}
+    lines += [f"{words[key]}: {value}" for key, value in figures.items() if key not in in_headline]
     emit(as_json, ended, lines)
 
 

@@ -52,7 +52,7 @@ def ray(
 
     Name C for d = C m, or --dim D for a fixed d. Learners run on hidden parities and on random layers of that size.
     In Python `hardness.ray(4, heads=[2, 3, 4])` gives the same table as a data frame. A learner reads at most 2,000,000
-    examples, and 4,096 if it has no `partial_fit`.
+    examples, and 4,096 if it has no `partial_fit`. What has none is fitted anew on 64, 91, 128, … examples.
 
     Example: hardness ray 4 --heads 2,3,4 --learner diagonal --out rays
     """

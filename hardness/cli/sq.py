@@ -82,7 +82,7 @@ def on_class(verb: str, path: str) -> Any:
 
 
 def strategies(as_json: Json = False) -> None:
-    """List the strategies of `sq play`: name and which queries it asks.
+    """List the strategies of `sq play` on parities; rounding and listed classes take characters, random, sign-batch.
 
     Example: hardness strategies
     """

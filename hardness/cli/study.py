@@ -169,10 +169,10 @@ def sweep(
     """Run a grid of your own, or what is left of it: any family with any solver; and write its dashboard.
 
     A grid is a TOML file: family = "parity", runs = 3; [params] dim = "4*heads", heads = [2, 3, 4]; [solver] strategy
-    (with oracle and tolerance), learner or attack = "NAME"; [budget] samples, queries or work. Every list is an axis.
-    `nice-and-hard` is a grid that is built in: two learners on random layers and on hidden parities of the same sizes,
-    in a minute. `study status`, `export` and `report`, and `plot`, work on the folder. --set changes an entry of the
-    file for this run.
+    (with oracle and tolerance), learner or attack = "NAME"; [budget] samples (4,096), queries or work. Every list is
+    an axis. `nice-and-hard` is a grid that is built in: two learners on random layers and on hidden parities of the
+    same sizes, in a minute. `study status`, `export` and `report`, and `plot`, work on the folder. --set changes an
+    entry of the file for this run.
 
     Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """

@@ -77,7 +77,7 @@ def chart(
     kept = counted(rows, x, y, by)
     if kept.empty:
         others = ", ".join((x, *by))
-        raise InputError(f"no row has a number in {y} (but bounds of 0) and values in {others}; take others")
+        raise InputError(f"no row has a number in {y} (one known to be more than 0) and values in {others}")
     numeric = is_numeric(kept[x])
     kept["at"] = kept[x].astype(float) if numeric else kept[x].map(printed)
     scales: dict[str, dict[str, Any]] = {}

@@ -6,6 +6,7 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from hardness.engine.frames import data_frame
@@ -112,11 +113,12 @@ def ray(
     [[2, 8, 21, 'floor', 'statistical queries', 4.0], [2, 8, 21, 'strategy', 'sign-batch', 5.0]]
     """
     learners = list(map(importable_name, learner if isinstance(learner, list | tuple) else [learner]))
+    heads = np.atleast_1d(heads).tolist()
     tasks = tasks_at(places_of(heads, ratio), learners)
     about, folder = named(seed, ratio)
     folder = folder if out is None else Path(out)
     with Store(folder / STORE, about) as store:
-        store.made_by(f"hardness.ray({ratio}, heads={list(heads)}, learner={learners})")
+        store.made_by(f"hardness.ray({ratio}, heads={heads}, learner={learners})")
         run(tasks, store, STUDY.trial, root=seed, guard=STUDY.guard, workers=workers, shown=True)
         rows = store.table()
     dashboard.write(STUDY, rows, folder)
