@@ -90,8 +90,8 @@ def median(costs: Sequence[float], censored: Sequence[bool]) -> Median:
     spent, open_ = np.asarray(costs, dtype=np.float64)[order], np.asarray(censored, dtype=bool)[order]
     n = len(spent)
     low, high = float(spent[(n - 1) // 2]), float(spent[n // 2])
-    value = float(np.sqrt(low * high)) if low > 0 else (low + high) / 2
     bound = bool(open_[: n // 2 + 1].any())
+    value = float(np.sqrt(low * high)) if low > 0 or bound else (low + high) / 2
     return Median(value, float(spent[0]), float(spent[-1]), n, n - int(open_.sum()), bound)
 
 

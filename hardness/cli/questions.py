@@ -140,8 +140,9 @@ def plot(
     """Draw medians of one column of a study's rows against another column.
 
     Columns are those of `hardness.rows`: dim, heads, learner, status, cost and more. Bars are intervals that hold the
-    median with probability .95, or the range of fewer than six runs. A triangle with an arrow is a median that is only
-    known to be larger. A dash with an arrow is a proved lower bound on a strategy's queries, where rows hold one.
+    median with probability .95, or the range of fewer than six runs; one with no known upper end stops at the median.
+    A triangle with an arrow is a median that is only known to be larger. A dash with an arrow is a proved lower bound
+    on a strategy's queries, where rows hold one.
 
     Example: hardness plot reports/exponential-in-m --x heads --by arm --where dim=16 --log y --out costs.svg
     """

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 Folder = Annotated[Path, argument("The folder of a study, as `study run` names it.", metavar="DIR")]
 Out = Annotated[Path | None, option("Folder for rows and dashboard; default: by the name.")]
 Root = Annotated[int, option("Root seed of every trial.", "--seed", min=0)]
-Timeout = Annotated[
-    float | None, option("Seconds that end a trial as `timeout`.", min=0.1, max=LONGEST_TRIAL)
-]
+LIMIT = "Seconds of a solver that end its trial as `timeout`; its loading and compiling do not count."
+Timeout = Annotated[float | None, option(LIMIT, min=0.1, max=LONGEST_TRIAL)]
 DryRun = Annotated[bool, option("Say what would run, and run nothing.", "--dry-run")]
 Quick = Annotated[bool, option("A smaller grid.", "--quick")]
 Family = Annotated[list[str] | None, option("Only this family; may be repeated.")]

@@ -52,7 +52,7 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
     Yields them; stored queries are used while they fit. `live` are the sets possible at first; those left are sent in
     after each query. Raises `InputError` for more than 2^18 sets."""
     if concepts.kind != "parity" or concepts.size > SET_BY_SET:
-        raise InputError("flat is for parities of up to 2^18 sets; play sign-batch, or lower --dim")
+        raise InputError("flat is for parities of up to 2^18 sets; play sign-batch, or a smaller parity")
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:
         return

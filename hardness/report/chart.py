@@ -152,7 +152,8 @@ def _line(axes: Axes, group: pd.DataFrame, y: str, style: str) -> Any:
     exact = [np.nan if middle.bound else middle.value for middle in middles.values()]
     axes.plot([*cells], exact, color=color, linestyle=style, marker="")  # bounds are not joined
     for at, cell in cells.items():
-        low, high, _ = median_interval(*cell)
+        low, high, unknown_end = median_interval(*cell)
+        high = middles[at].value if unknown_end else high
         if high > low:
             axes.plot([at, at], [low, high], "-", color=color, linewidth=1, marker="")
         if middles[at].bound:

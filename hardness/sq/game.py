@@ -199,6 +199,8 @@ def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Strategy:
     if not isinstance(strategy, str):
         return strategy
     known = STRATEGIES[concepts.kind]
+    if strategy in STRATEGIES["parity"] and strategy not in known:
+        raise InputError(f"{strategy} is for parities; here play {', '.join(known)}")
     named: Strategy = known[strategy] if strategy in known else registry.get("strategy", strategy, known)
     return named
 

@@ -59,7 +59,7 @@ def test_a_median_that_a_budget_cut_is_an_arrow_and_crashes_have_no_cost():
         line.get_xydata().tolist() for line in axes.get_lines() if line.get_markerfacecolor() == "white"
     ]
     assert hollow == [[[3.0, pytest.approx(800**0.5)]]]
-    assert max(high for line in axes.get_lines() for high in line.get_ydata()) == 40
+    assert max(high for line in axes.get_lines() for high in line.get_ydata()) == hollow[0][0][1]
 
 
 def test_proved_bounds_of_games_are_dashes_and_an_upper_bound_is_none():
