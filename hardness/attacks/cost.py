@@ -53,7 +53,7 @@ def rows_a_candidate(bias: float) -> float:
 def monomials(bits: int, degree: int) -> int:
     """Return the number of monomials of degree at most `degree` in `bits` signs, the constant among them.
 
-    Regression on them with fewer examples is underdetermined; with about as many it succeeds, whatever the label.
+    Regression on them with fewer examples is underdetermined; with about as many it succeeds for labels of this degree.
 
     >>> [monomials(2 * 8, 2 * s + 1) for s in (1, 2, 3)]
     [697, 6885, 26333]

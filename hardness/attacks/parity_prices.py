@@ -29,7 +29,7 @@ def lines(public: Public, tolerance: float) -> list[Line]:
     n, size = int(public["dim"]) - 1, HiddenSet.of(public).sparsity or 0
     eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
     it = _Noisy(n, min(size, n - size), eta, mu)
-    bound = f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab"
+    bound = f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², over λ_max if biased; proved in this lab"
     pooled = f"tries geometric with p = .5776 (1-η)^n; gaussian.py, {NO_GUESS}"
     collisions = "collisions, then a Walsh-Hadamard transform; no program here"
     return [

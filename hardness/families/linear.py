@@ -68,7 +68,7 @@ class Hidden(ABC):
     @staticmethod
     @abstractmethod
     def read(secret: Mapping[str, Any], n: int) -> Integers:
-        """Return w (n,) of a secret from a file. Raises `LookupError`, `TypeError` or `ValueError` for a bad one."""
+        """Return w (n,) of a secret from a file. One that numpy cannot turn into w raises what numpy does; no check."""
 
     def vectors(self, X: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return |z| (diag) or z_0 z (dot), int8 (N, n), of pairs X (N, 2, d): 2z = x_1 - x_2, entry z_0 dropped."""

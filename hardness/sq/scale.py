@@ -198,7 +198,7 @@ def window_batches(
 
     A sign batch is the majority of some sets of a group, half negated. `parts` int64 holds the sets' bits at these
     coordinates, shuffled, group g at starts[g]:starts[g+1]. Means are integers over 2^(bits+1), 0 outside the group; an
-    answer allows a range of `length` such integers. Sizes of batches are tried near the one that `mode` (codes of
+    answer allows `length` + 1 successive integers. Sizes of batches are tried near the one that `mode` (codes of
     `batch_modes`) calls best, up to about `cap`, and the batch that rules out most is asked. Groups smaller than both
     `smallest` and the batch are left. Sets ruled out become 0 in `alive`.
     """
