@@ -87,12 +87,12 @@ def log_profile(n: int, M: int, beta: int, dot: bool) -> Floats:
     floor = log(1.05 * sqrt((n + M) / M))
     if volume <= M * floor:  # so few coordinates that the basis is nearly orthogonal
         return np.full(M, volume / M)
-    fall = 2 * log(hermite(beta)) * np.arange(M)
+    fall = 2 * log(hermite(beta))  # from one length to the next
     for k in range(M, 0, -1):  # the first k vectors lie above the floor
-        first = (volume - (M - k) * floor + fall[:k].sum()) / k
-        if first - fall[k - 1] >= floor:
+        first = (volume - (M - k) * floor) / k + fall * (k - 1) / 2
+        if first - fall * (k - 1) >= floor:
             break
-    return np.asarray(np.maximum(floor, first - fall))
+    return np.asarray(np.maximum(floor, first - fall * np.arange(M)))
 
 
 @cache
