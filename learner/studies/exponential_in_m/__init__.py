@@ -285,12 +285,12 @@ def by_error(known: "DataFrame") -> "DataFrame":
 def wins(law: str, known: "DataFrame", rows: "DataFrame") -> int:
     """Return in how many of 100 resamplings of all runs a formula (`law`) predicts the examples needed best of all."""
     runs = rows[(rows.arm == HARD) & (rows.series == "default") & (rows.status != "planned")]
-    costs = runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float))
-    places, rng = [*zip(known.m, known.d, known.M, strict=True)], np.random.default_rng(0)
-    draws = (
-        np.array([np.median(rng.choice(costs[place], len(costs[place]))) for place in places])
-        for _ in range(100)
+    costs = (
+        runs.groupby(["heads", "dim", "params.heads"]).cost.agg(lambda cost: np.array(cost, float)).to_dict()
     )
+    spent = [costs[place] for place in zip(known.m, known.d, known.M, strict=True)]
+    rng = np.random.default_rng(0)
+    draws = (np.array([np.median(rng.choice(each, len(each))) for each in spent]) for _ in range(100))
     return sum(min(errors, key=errors.__getitem__) == law for errors in laws.errors(known, draws))
 
 
