@@ -62,7 +62,7 @@ class _Noisy:
 
     @property
     def log2_test(self) -> float:
-        """Return log2 of the number of labels that tell the right set from all others."""
+        """Return log2 of the number of informative rows whose labels tell the right set from all others."""
         return log2_rows_to_test(self.log2_sets, self.bias)
 
 

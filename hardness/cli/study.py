@@ -268,7 +268,7 @@ def report(
     pdf: Annotated[bool, option("The figures of an article as PDF too.", "--pdf")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write a page that shows the rows of a study: the article of a published table, the dashboard of any others.
+    """Write what shows the rows of a study: the article (Markdown) of a published table, else a dashboard (HTML).
 
     Example: hardness study report reports/random-features
     """

@@ -170,7 +170,7 @@ class Store:
         return Table(self.about, self.commands, list(self.rows()))
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of all planned tasks in order, run or not. Raises `InputError` at a damaged row."""
+        """Yield the rows of all planned tasks; one not run has no outcome. Raises `InputError` at a damaged row."""
         notes = {
             number: schemas.parse(text, "a provenance")
             for number, text in self._db.execute("SELECT id, text FROM provenance")

@@ -109,7 +109,7 @@ def residual(heads: int, size: int, balance: bool = False) -> Fraction:
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
     """Return whether heads with rational numbers compute the parity of `size` bits exactly, and how that was checked.
-    They are those of `rational`; with `balance` one of them makes the coefficients sum to 0."""
+    They are those of `rational`; with `balance` one of these `heads` makes their output weights sum to 0."""
     rest = residual(heads, size, balance)
     return rest == 0, f"theorem 1.5 at {size + 1} levels, residual {rest} over Q"
 

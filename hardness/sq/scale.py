@@ -200,7 +200,7 @@ def window_batches(
     coordinates, shuffled, group g at starts[g]:starts[g+1]. Means are integers over 2^(bits+1), 0 outside the group; an
     answer allows `length` + 1 successive integers. Sizes of batches are tried near the one that `mode` (codes of
     `batch_modes`) calls best, up to about `cap`, and the batch that rules out most is asked. Groups smaller than both
-    `smallest` and the batch are left. Sets ruled out become 0 in `alive`.
+    `smallest` and the batch are left. Sets ruled out become 0 in `alive`; at most `budget` queries are asked.
     """
     live = parts.size
     table = np.empty(1 << bits, np.int32)

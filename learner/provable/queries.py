@@ -107,9 +107,9 @@ def sculpt(ask: Ask, w: Array, heads: int, tolerance: float, least_share: float)
 
 
 def refine(ask: Ask, hull: Hull, own: Array, clip: float) -> Array:
-    """Return ΣWᵢ (d, d) by least squares on the tenth of rows on which all Θ in `hull` attend most alike: 2d² queries.
+    """Return a refined estimate of ΣWᵢ (d, d), by 2d² queries: least squares where all Θ in `hull` attend most alike.
 
-    What counts as the tenth is measured on inputs `own` (n, k, d) of the learner; labels are cut at ±`clip`.
+    That is a tenth of the rows, as measured on inputs `own` (n, k, d) of the learner; labels are cut at ±`clip`.
     """
     bound = np.quantile(disagreement(own, hull), AGREEING)
 

@@ -27,7 +27,7 @@ BRACKETING = ("sign-batch", "flat")
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Return trials: searches for the exact least number of queries on small classes of parities, and games on all."""
+    """Return trials on classes of parities: games, and on the small ones a search for the least number of queries."""
     games = []
     small, large = (SMALL[:2], (QUICK,)) if quick else (SMALL, LARGE)
     for (n, s), tau in product((*small, *large), TOLERANCES[:: 2 if quick else 1]):

@@ -28,7 +28,7 @@ def scale(rate: float, l1: float) -> float:
 
 
 def equilibrium(rng: np.random.Generator, heads: int, n: int, scale: float) -> tuple[Floats, Floats]:
-    """Draw heads tanh(b + t·v): weights t (heads, n) of Laplace scale `scale`, b (heads,) from N(0, 2 n scale²)."""
+    """Draw heads tanh(b + t·v) as noise and decay leave them: t (heads, n) is Laplace of `scale`, b (heads,) normal."""
     # That b spreads as far as the sums t·v is an assumption: the learner does not pull it to 0.
     return rng.laplace(0.0, scale, (heads, n)), rng.normal(0.0, scale * (2 * n) ** 0.5, heads)
 

@@ -198,7 +198,7 @@ def heads_of(rows: "DataFrame") -> "DataFrame":
 
 
 def automata_of(rows: "DataFrame") -> "DataFrame":
-    """Return the runs on automata, with `ratio` (examples over `span_rank`) and the numbers of certified steps."""
+    """Return the runs on automata, with examples over `span_rank` and how many steps were certified, right, lucky."""
     part = rows[rows.family == AUTOMATA]
     steps, certified = part.steps.astype(float), part.certified.astype(float)
     sure = (certified * steps).round()
