@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from math import log
 from typing import Any
 
@@ -70,7 +71,8 @@ class Median:
         return not self.bound or self.value > 0
 
     def __str__(self) -> str:
-        four_digits = float(f"{self.value:.4g}")
+        rounding = ROUND_FLOOR if self.bound else ROUND_HALF_EVEN
+        four_digits = float(Context(4, rounding).create_decimal(self.value))
         shown = f"{four_digits:,.0f}" if four_digits >= 1000 else f"{four_digits:g}"
         if not self.known:
             return "—"

@@ -95,7 +95,7 @@ def bounds(concepts: Any, tolerance: Tolerance, every: All = False, as_json: Jso
     """Print the strongest proved lower bound on the queries that any strategy needs; with --all, every one.
 
     The class is parity, rounding, or `module:Class`: a family with a method `concepts`, or a class that lists its
-    concepts (`hardness.ListedConcepts`), whose bound follows from its Gram matrix's largest eigenvalue (theory 2.8).
+    concepts (`hardness.ListedConcepts`), whose bound follows from its centred Gram matrix (theory 2.8).
     """
     from hardness.sq.bounds.parity import proved_bounds
     from hardness.sq.game import class_of

@@ -21,7 +21,7 @@ from hardness.sq.bounds.rounding import rounding_bounds, truncated_bounds
 # What stands beside a number when it is printed: the statement and where it is from (docs/references.md).
 SOURCES = {
     "concepts": "functions, one of which is hidden",
-    "eigenvalue": "at most, rounded up: the largest of the Gram matrix of the class, theory 2.8",
+    "eigenvalue": "at most, rounded up: the largest of the centred Gram matrix, theory 2.8",
     "window": "best-window adversary: theory 2.5 (parity), 2.6 (rounding), 2.8 (listed), proved here",
     "strict": "best-window adversary and hardest oracle, in integers: lemma L, theory 2.7, 2.8, proved here",
     "exact_floor": "best-window adversary and hardest oracle: theorem B's recursion, theory 2.7, proved here",
