@@ -11,8 +11,10 @@ def main() -> None:
         from hardness.cli import run
 
         code = run(sys.argv[1:])
-    except KeyboardInterrupt:
-        code = 130
+    except BaseException as error:
+        if KeyboardInterrupt not in (type(error), type(error.__context__)):
+            raise
+        code, sys.unraisablehook = 130, lambda _: None  # half an archive may not close, which is no news
     if code == 130:
         print("interrupted", file=sys.stderr)
     sys.exit(code)

@@ -71,8 +71,8 @@ class Median:
         return not self.bound or self.value > 0
 
     def __str__(self) -> str:
-        rounding = ROUND_FLOOR if self.bound else ROUND_HALF_EVEN
-        four_digits = float(Context(4, rounding).create_decimal(self.value))
+        digits = Context(4, ROUND_FLOOR if self.bound else ROUND_HALF_EVEN)
+        four_digits = float(digits.create_decimal(self.value))
         shown = f"{four_digits:,.0f}" if four_digits >= 1000 else f"{four_digits:g}"
         if not self.known:
             return "—"

@@ -79,11 +79,8 @@ def clock() -> float:
 
 
 def _compiling() -> bool:
-    if "numba" not in sys.modules:
-        return False
-    from numba.core.compiler_lock import global_compiler_lock
-
-    return bool(global_compiler_lock.is_locked())
+    lock = sys.modules.get("numba.core.compiler_lock")
+    return lock is not None and bool(lock.global_compiler_lock.is_locked())
 
 
 @contextmanager
