@@ -24,12 +24,12 @@ def summary(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / SUMMARY).read_text(encoding="utf-8")))
 
 
-def test_every_study_has_its_page_and_every_page_its_study() -> None:
+def test_every_study_has_its_page_and_every_page_its_study():
     assert {folder.name for folder in FOLDERS} - {"benchmarks"} == set(catalog.known())
 
 
 @pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)
-def test_rows_are_of_the_full_grid_and_come_from_clean_commits_of_this_history(folder: Path) -> None:
+def test_rows_are_of_the_full_grid_and_come_from_clean_commits_of_this_history(folder: Path):
     """Rows that did not change keep the commit at which they were run; none was run from changed files."""
     commits = summary(folder).get("commits") or ()
     assert commits
@@ -39,7 +39,7 @@ def test_rows_are_of_the_full_grid_and_come_from_clean_commits_of_this_history(f
         git("merge-base", "--is-ancestor", commit, "HEAD")
 
 
-def test_rows_of_a_plan_are_not_older_than_the_plan() -> None:
+def test_rows_of_a_plan_are_not_older_than_the_plan():
     study = PLANNED.replace("-", "_")
     plan = git("log", "--diff-filter=A", "--format=%H", "-1", "--", f":/learner/studies/{study}/plan4.toml")
     for commit in summary(REPORTS / PLANNED)["commits"]:
@@ -53,7 +53,7 @@ def git(*arguments: str) -> str:
     ).stdout.strip()
 
 
-def test_the_index_leads_to_every_study_and_nowhere_else() -> None:
+def test_the_index_leads_to_every_study_and_nowhere_else():
     links = re.findall(r"\]\(([^)]+)\)", (REPORTS / "README.md").read_text(encoding="utf-8"))
     assert all((REPORTS / link).is_file() for link in links), links
     assert {link.partition("/")[0] for link in links} - {".."} == {folder.name for folder in FOLDERS}

@@ -68,7 +68,7 @@ def faults(browser: Any, page: Path, width: int) -> list[str]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_pages(browser: Any, dashboard: Path, site: list[Path], width: int) -> None:
+def test_pages(browser: Any, dashboard: Path, site: list[Path], width: int):
     assert len(site) > 30
     assert {"examples", "notebook", "theory"} <= {page.stem for page in site}
     complaints = {str(page): faults(browser, page, width) for page in [dashboard, *site]}

@@ -39,7 +39,7 @@ def packages(lines: Iterable[str]) -> set[str]:
     return {re.split(r"[\[>=;!~ ]", line)[0].lower() for line in lines}
 
 
-def test_version_name_and_licence_are_said_once() -> None:
+def test_version_name_and_licence_are_said_once():
     zenodo = json.loads((ROOT / ".zenodo.json").read_text())
     (author,) = re.findall(r'^authors:\n  - name: "(.*)"$', (ROOT / "CITATION.cff").read_text(), flags=re.M)
     assert field("version") == zenodo["version"] == PROJECT["version"]
@@ -53,7 +53,7 @@ def test_version_name_and_licence_are_said_once() -> None:
     assert "urls" not in PROJECT  # none exists yet
 
 
-def test_what_is_imported_is_declared() -> None:
+def test_what_is_imported_is_declared():
     declared = packages(PROJECT["dependencies"])
     assert {"numpy", "numba", "scipy"} <= declared
     declared |= packages(line for extra in PROJECT["optional-dependencies"].values() for line in extra)
@@ -91,7 +91,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_the_wheel_works_where_nothing_of_ours_lies(built: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_where_nothing_of_ours_lies(built: Path, tmp_path):
     """Installed into an environment of its own, run from an empty folder: no file of the repository is in reach."""
     (wheel,) = built.glob("*.whl")
     home, work = tmp_path / "environment", tmp_path / "work"

@@ -193,7 +193,7 @@ def angles(first: Phased, plan: Plan, rng: np.random.Generator, say: Progress) -
     """Return the secret's angles θ_j = 2π w_j/q (n,), as uint32 with 2^32 a full turn, from rows `first` by BKW.
 
     Steps of `plan` cancel coordinates, a grid search finds the other angles, then the cancelled ones follow, step by
-    step. None if either search shows no clear peak. `say` is told of progress.
+    step. None if either search shows no clear peak. `say` gets lines on progress.
     """
     rows, stages = first, []
     for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):

@@ -104,7 +104,7 @@ def _lines(trial: Any) -> Iterator[str]:
         yield f"{phase['name']:22} {phase['verdict']:8} {outcome}"
     if heads := trial.get("heads"):
         yield f"heads recovered {heads['recovered']} of {len(heads['order'])} to 1 %; other heads may give equal labels"
-        yield f"certified {trial.certified} (the layer of the phases errs by at most .1 on examples that none saw)"
+        yield f"certified {trial.certified}: True if the phases' own layer errs by at most .1 on examples that none saw"
     if failed := trial.get("condition"):
         value = bounded(failed["value"], failed["needs"] == "at most", digits=6)
         yield f"condition {failed['name']}: {value}, the phases need {failed['needs']} {failed['threshold']:g}"

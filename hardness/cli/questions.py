@@ -169,7 +169,7 @@ def plot(
     drawn = counted(chosen, x, y, names)
     others = chosen.drop(drawn.index)["status"].value_counts()
     lines = [f"{len(drawn)} of {len(chosen)} rows drawn in {out}"]
-    lines += [f"not drawn, as their median is not known: {count} {name}" for name, count in others.items()]
+    lines += [f"not drawn (no value, or no known median): {count} {name}" for name, count in others.items()]
     emit(as_json, {"out": str(out), "rows": len(drawn)}, lines)
 
 

@@ -145,7 +145,7 @@ def resumable(context: typer.Context, folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        talk(f"what ended is kept, as `hardness study report {folder}` shows; for the rest: {context.obj}")
+        talk(f"ended trials are kept: `hardness study report {folder}`; to run the others: {context.obj}")
         raise
 
 

@@ -15,7 +15,7 @@ from hardness.io.texts import sanitize
 
 # What a status says; all of `STATUSES` stand in `hardness.io.schemas`.
 FINISHED = ("solved", "wrong", "budget", "stuck")  # the solver came to its end: the cost is one of it
-CENSORED = ("budget", "timeout", "stuck")  # unsolved after what was spent: a cost is larger
+CENSORED = ("budget", "timeout", "stuck")  # not solved yet: solving costs more than was spent
 CRASHED = ("error", "killed")  # nothing was measured
 UNREPEATABLE = {*CRASHED, "timeout"}  # it depends on the machine: another run may end otherwise
 # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.

@@ -108,7 +108,7 @@ def learn(
     variance; `signs`, .99 of the signs; `exact`, a relative error of 1e-6. Else it is `refused`, `budget` or
     `certified` if the learner's own report says so, `error`, `killed` or `timeout` with a one-line `reason` if it was
     ended, and otherwise `wrong`. The scores are those of `hardness.judge`. `model` is the fitted learner, or None if it
-    ran in a worker. A learner without `partial_fit` is told the number of heads, `heads` if given. One with it sees
+    ran in a worker. A learner without `partial_fit` gets the number of heads, `heads` if given. One with it sees
     each example once, and has its own width unless `heads` is given. Its result also has what its `work_` holds and two
     lists of (examples, score): `curve`, explained variance, and `open_curve`, squared error where tokens differ in
     coordinate 0. Raises `InputError` if a learner refuses options or examples.
@@ -222,7 +222,7 @@ def _split(examples: Examples, family: Any, count: int | None) -> tuple[Labelled
     """Return a function from (start, n) to examples to learn from, a tenth held out to judge on, and `count`.
 
     The number of examples to learn from, `count`, is that of all others if None. If labels of the `family` have few
-    values, the judge is told these. Raises `InputError` for too few examples.
+    values, the judge knows these. Raises `InputError` for too few examples.
     """
     available = len(examples) - -(-len(examples) // SHARE)
     count = available if count is None else count

@@ -63,7 +63,7 @@ def evaluations(
     """Yield how well a new learner predicts the labels of `judged` after each number of examples in `ends`.
 
     `opened` starts the learner, and `examples` gives examples by (start, count). If `streamed`, the learner is handed
-    them in portions (`partial_fit`). Otherwise `ends` has one number, and so many are handed to it at once (`fit`).
+    them in portions (`partial_fit`). Otherwise `ends` has one number; that many come at once (`fit`).
     """
     read = 0
     with opened() as solver:

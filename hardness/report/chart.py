@@ -18,7 +18,7 @@ from hardness.report import plots
 from hardness.statistics import median, median_interval
 
 DESIGN = ("params", "solver", "budget")
-PRICED = ("cost", "ratio")  # columns that only a run has that solved, or that a budget or a time limit ended
+PRICED = ("cost", "ratio")  # columns that only a run has that solved, was stuck or was ended by a limit
 # What is proved of the queries of a game, the strongest first. All are bounds from below, and no other column is drawn.
 FLOORS = ("exact_floor", "bound")
 COLORS = 7  # of the style; further lines have them again, dotted
@@ -65,10 +65,10 @@ def chart(
 
     `rows` are those of `hardness.rows`; rows without a value in one of these columns are left out. The bar at a median
     is an interval of order statistics that holds it with a probability of at least .95; for fewer than six runs it is
-    the range. A hollow triangle with an arrow is a median that is only known to be larger, because a budget or time
-    limit ended too many runs. For `cost` and `ratio` only runs count that solved or were ended by such a limit, and a
-    median only known to be at least 0 is left out. A dash with an arrow is a proved lower bound on a strategy's
-    queries, from the column `exact_floor` or else `bound`; where lines differ in it, it has the colour of its line.
+    the range. A hollow triangle with an arrow is a median that is only known to be larger, because too many runs were
+    stuck or ended by a budget or time limit; its bar ends there. For `cost` and `ratio` only these runs and solved ones
+    count, and a median only known to be at least 0 is left out. A dash with an arrow is a proved lower bound on a
+    strategy's queries, from `exact_floor` or else `bound`; where lines differ in it, it has the colour of its line.
     `log` names the logarithmic axes.
 
     Raises `InputError` for an unknown column, for a column y without numbers, and for logarithms of negative numbers.

@@ -76,7 +76,7 @@ def _measured(rows: pd.DataFrame) -> dict[str, str]:
 def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a table with a row per cell, that is, per group of runs that differ in repetition alone.
 
-    It gives the median, smallest and largest cost, of runs that solved or that a budget or time limit ended, and the
+    It gives the median, smallest and largest cost, of runs that solved, were stuck or reached a limit, and the
     number of runs by status. Runs made to choose settings are left out. It is empty if no run has a cost.
     """
     ended, lines = rows[~rows["tuning"] & (rows["status"] != "planned")], []

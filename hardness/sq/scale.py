@@ -59,7 +59,7 @@ def sign_batch(
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
     """Return over how many of n coordinates the first Walsh transforms run, more for a smaller tolerance.
-    If the tolerance allows it, so many that `queries` transforms take about a second."""
+    If the tolerance allows it, `queries` transforms of that size take about a second."""
     bits = 16
     while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
         bits += 1

@@ -59,7 +59,7 @@ def get(name: str) -> "Study":
 def report(rows: Path, pdf: bool = False) -> tuple[str, Path]:
     """Write the page about the rows of a study at `rows` beside them; return its title and its file.
 
-    A rows.csv without a rows.db beside it is a committed table and gets its study's article, if any; `pdf` writes
+    A rows.csv without a rows.db in its folder is a committed table and gets its study's article, if any; `pdf` writes
     figures as PDF too. Others get a dashboard, a general page. Raises `InputError` for rows unfit for their study.
     """
     from hardness.engine.rows import file_of, read

@@ -256,7 +256,7 @@ class Provable(Learner):
     The phases are those of the paper, with what measures better in place of its convex body and its net. `heads="auto"`
     reads the number of heads off the singular values of the constraints on Θ. Phase 6b, which is not the paper's, reads
     the patterns of every head off every row (`learner.provable.heads`), in at most `rounds` rounds from each start, and
-    not at all if that is 0. `polish` adds phase 7, local search, with the same search from a random start beside it. A
+    not at all if that is 0. `polish` adds phase 7, local search, and compares a search from a random start. A
     phase whose assumption fails refuses; then phase 6b and the local search have only their random starts. What
     `report_` says is explained at `learner.base.FitReport`. k·d must be at least 16, and k <= d.
     """

@@ -126,7 +126,7 @@ def test_a_stream_is_the_examples_without_their_floats(gadget, dim):
 
 
 @pytest.mark.parametrize("dim", [13, 17])
-def test_a_near_miss_of_a_noise_free_secret_is_no_solution(dim: int) -> None:
+def test_a_near_miss_of_a_noise_free_secret_is_no_solution(dim: int):
     """Of 4,000 examples few are left to check it: at dim 17 it ended as solved once, no coordinate right."""
     instance = Instance.generate(Rounding(dim, 97, 2), 0)
     recovery = attack(instance, "bkw", 4000, seed=1)

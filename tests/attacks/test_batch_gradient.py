@@ -1,5 +1,6 @@
 """Theory 2.10, 4: exact mean gradients of batches give linear equations, and noise between .2/B and .5/B ends it."""
 
+import numpy as np
 import pytest
 from commands import answer, check_refused, run_command
 
@@ -20,6 +21,18 @@ def test_odd_and_even_sets_of_every_gadget_fall(batch, heads, dim, gadget):
     ended = batch_gradient.attack(instance_of(heads, dim, gadget=gadget), batch, seed=1)
     assert ended["status"] == "solved"
     assert ended["batches"] <= dim + 12
+
+
+def test_the_equation_holds_for_every_batch():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n, batch = int(rng.integers(1, 12)), int(rng.integers(1, 70))
+        u, S = rng.integers(0, 2, (batch, n)), rng.random(n) < 0.5
+        y, v = (-1) ** (u @ S), 1 - 2 * u
+        gradient = -np.append(y.mean(), (y[:, None] * v).mean(axis=0))
+        counts = np.rint(batch * (1 + gradient) / 2).astype(int)
+        assert counts[0] == (y == -1).sum()
+        assert (counts[1:][S].sum() - (S.sum() + 1) * counts[0]) % 2 == 0
 
 
 def test_noise_ends_it():

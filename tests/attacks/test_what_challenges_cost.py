@@ -15,7 +15,7 @@ from hardness.instance.suite import entries
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
 
 
@@ -36,7 +36,7 @@ EASY = [
 
 
 @pytest.mark.parametrize(("attack", "line"), EASY)
-def test_easy_settings_are_priced(attack: str, line: str) -> None:
+def test_easy_settings_are_priced(attack: str, line: str):
     cheapest = answer(f"estimate {line}")["cheapest"]
     assert (cheapest["name"], cheapest["log2_time"] < 60) == (attack, True)
 
@@ -49,9 +49,7 @@ OPENED = [
 
 
 @pytest.mark.parametrize(("attack", "count", "line"), OPENED)
-def test_an_attack_opens_its_kind_of_challenge_from_the_public_folder(
-    attack: str, count: int, line: str
-) -> None:
+def test_an_attack_opens_its_kind_of_challenge_from_the_public_folder(attack: str, count: int, line: str):
     assert run_command(f"generate {line} --seed 1 --out f").code == 0
     assert run_command(f"challenge f --count {count} --toy --out c").code == 0
     Path("f").unlink()
@@ -61,7 +59,7 @@ def test_an_attack_opens_its_kind_of_challenge_from_the_public_folder(
     assert run_command("judge c answer.json").code == 0
 
 
-def test_shares_that_show_the_secret_are_those_of_a_normal_level() -> None:
+def test_shares_that_show_the_secret_are_those_of_a_normal_level():
     """Of a sign ρ₁² is 2/π, with all changes at the mean; of others it is what draws show."""
     alone, _ = hermite_shares(2, 1000, 999, 1e9)  # all changes are at the mean
     assert alone == pytest.approx(2 / np.pi, abs=1e-3)
@@ -81,7 +79,7 @@ PRICED = {
 
 
 @pytest.mark.parametrize("cell", PRICED)
-def test_instances_of_the_suite_are_priced_as_they_say(cell: str) -> None:
+def test_instances_of_the_suite_are_priced_as_they_say(cell: str):
     """And the tier that no attack is said to open holds none that is priced below what `challenge` publishes."""
     entry = PRICED[cell]
     price = estimate(entry.family, **entry.params).cheapest
@@ -90,7 +88,7 @@ def test_instances_of_the_suite_are_priced_as_they_say(cell: str) -> None:
     assert (entry.tier == "open") == (price.log2_time >= LEAST_BITS)
 
 
-def test_a_challenge_that_no_priced_attack_opens_says_what_is_not_priced() -> None:
+def test_a_challenge_that_no_priced_attack_opens_says_what_is_not_priced():
     assert run_command("generate rounding --dim 257 --modulus 97 --levels 2 --heads 60 --out f").code == 0
     assert "learners by gradients" in run_command("challenge f --count 10 --out c").out.splitlines()[2]
     report = answer("challenge f --count 10 --out c --force")

@@ -35,7 +35,7 @@ def ended(folder: Path, line: str, signum: int) -> tuple[int, str]:
         ("challenge f --toy --count 20000000 --out c", signal.SIGINT),
     ],
 )
-def test_a_signal_is_one_line_and_no_hidden_file(tmp_path: Path, line: str, signum: int) -> None:
+def test_a_signal_is_one_line_and_no_hidden_file(tmp_path, line: str, signum: int):
     assert run_command("generate parity --dim 60 --heads 3 --out", tmp_path / "f").code == 0
     assert ended(tmp_path, line, signum) == (130, "interrupted\n")
     assert [path.name for path in tmp_path.iterdir()] == ["f"]

@@ -5,7 +5,7 @@ import shlex
 from commands import answer, run_command
 
 
-def test_twelve_hidden_sets_each_by_examples_and_by_heads_x_examples() -> None:
+def test_twelve_hidden_sets_each_by_examples_and_by_heads_x_examples():
     known = answer("records")["records"]
     assert len({each["instance"] for each in known}) == 12
     for few, light in zip(known[::2], known[1::2], strict=True):
@@ -15,7 +15,7 @@ def test_twelve_hidden_sets_each_by_examples_and_by_heads_x_examples() -> None:
         assert few["heads_examples"] == few["setting"]["heads"] * few["examples"]
 
 
-def test_an_entry_is_run_by_its_command(tmp_path, monkeypatch) -> None:
+def test_an_entry_is_run_by_its_command(tmp_path, monkeypatch):
     """Of the smallest: it makes the instance and learns it, in most runs before three medians."""
     monkeypatch.chdir(tmp_path)
     entry = min(answer("records")["records"], key=lambda each: each["examples"])

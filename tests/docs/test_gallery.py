@@ -29,7 +29,7 @@ def words(picture: Path) -> list[str]:
 LONG = ("lwe", "own_family", "own_learner", "own_strategy", "ray", "two_tolerances")  # a minute together
 
 
-def run(path: Path, folder: Path) -> None:
+def run(path: Path, folder: Path):
     """Run an example in an empty folder; the long ones as a user would, whose workers import them."""
     if path.stem in LONG:
         here = {"MATPLOTLIBRC": str(path.parent), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
@@ -46,14 +46,14 @@ def run(path: Path, folder: Path) -> None:
     "path",
     [pytest.param(path, marks=[pytest.mark.slow] * (path.stem in LONG), id=path.stem) for path in EXAMPLES],
 )
-def test_an_example_draws_the_picture_that_the_site_shows(path: Path, tmp_path: Path) -> None:
+def test_an_example_draws_the_picture_that_the_site_shows(path: Path, tmp_path):
     run(path, tmp_path)
     drawn, shown = tmp_path / f"{path.stem}.svg", path.with_suffix(".svg")
     assert words(drawn) == words(shown) != []
     assert shown.stat().st_size < 60_000
 
 
-def test_the_gallery_has_a_picture_of_every_family(tmp_path: Path) -> None:
+def test_the_gallery_has_a_picture_of_every_family(tmp_path):
     plt.switch_backend("agg")
     with contextlib.chdir(tmp_path), plt.rc_context():
         runpy.run_path(str(ROOT / "docs" / "making" / "gallery.py"), run_name="__main__")
@@ -65,7 +65,7 @@ def test_the_gallery_has_a_picture_of_every_family(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_notebook_prints_what_it_is_kept_with(tmp_path: Path) -> None:
+def test_the_notebook_prints_what_it_is_kept_with(tmp_path):
     kept, new = nbformat.read(NOTEBOOK, as_version=4), notebook.executed(NOTEBOOK, tmp_path)
     nbformat.validate(kept)
     assert notebook.printed(new) == notebook.printed(kept)

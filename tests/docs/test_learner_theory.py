@@ -37,7 +37,7 @@ def rank(matrix: Array) -> int:
 
 
 @pytest.mark.parametrize(("m", "k"), [(2, 2), (3, 2), (2, 3)])
-def test_a_row_in_the_simplex_betrays_agreement(m: int, k: int) -> None:
+def test_a_row_in_the_simplex_betrays_agreement(m: int, k: int):
     """Fact 1.4: the misfit of any p is q B, so heads are within |misfit|/σ_min(B) of p."""
     layer, d = teacher(m, 8, 2), 8
     rng = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def test_a_row_in_the_simplex_betrays_agreement(m: int, k: int) -> None:
     assert (smallest * np.linalg.norm(q, axis=1) <= np.linalg.norm(misfit, axis=1) + 1e-12).all()
 
 
-def test_agreement_is_linear_in_theta() -> None:
+def test_agreement_is_linear_in_theta():
     """Fact 1.4: where all heads agree, Y_a = p X ΣW and every Θ_i meets the same equations."""
     rng = np.random.default_rng(1)
     X = rng.choice([-1.0, 1.0], size=(1, 3, 5))
@@ -70,7 +70,7 @@ def test_agreement_is_linear_in_theta() -> None:
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
-def test_second_moments_of_the_constraint_rows(d: int) -> None:
+def test_second_moments_of_the_constraint_rows(d: int):
     """Fact 1.5: eigenvalues 1 (antisymmetric, diagonal of trace 0), 3 (symmetric, no diagonal), d + 1 (identity)."""
     X = universe(2, d)
     rows = (X[:, 0, :, None] * (X[:, 0] - X[:, 1])[:, None, :]).reshape(len(X), -1)
@@ -83,7 +83,7 @@ def test_second_moments_of_the_constraint_rows(d: int) -> None:
         assert np.allclose(rows.T @ rows / len(X), 2 * np.eye(d * d), atol=1e-12)
 
 
-def test_two_tokens_are_a_sum_of_hyperbolic_tangents() -> None:
+def test_two_tokens_are_a_sum_of_hyperbolic_tangents():
     """Fact 1.6: Y_a = u ΣW + v Σ tanh(x_a Θ_i v) W_i, and a head may change signs beside a uniform head 2W."""
     X, layer = universe(2, 3), teacher(3, 3, 4)
     u, v = X.mean(axis=1), (X[:, 0] - X[:, 1]) / 2
@@ -104,7 +104,7 @@ def test_two_tokens_are_a_sum_of_hyperbolic_tangents() -> None:
 
 
 @pytest.mark.parametrize(("k", "d"), [(2, 3), (3, 3), (4, 2)])
-def test_bias_of_the_crude_estimate(k: int, d: int) -> None:
+def test_bias_of_the_crude_estimate(k: int, d: int):
     """Fact 1.7: to first order in Θ, (k−1)/k · Σ (Θ_i − (2/k) diag Θ_i) W_i, by expectation over all inputs."""
     X, layer, eps = universe(k, d), teacher(2, d, 5), 1e-5
     ends = [crude(X, MultiHeadAttention(s * eps * layer.theta, layer.w)(X)) for s in (1, 0, -1)]
@@ -115,7 +115,7 @@ def test_bias_of_the_crude_estimate(k: int, d: int) -> None:
     assert np.abs(bias - (layer.theta @ layer.w).sum(axis=0)).max() > 0.05  # the plain sum is not it
 
 
-def test_gradient_formula() -> None:
+def test_gradient_formula():
     """Fact 1.8 against central differences."""
     layer = teacher(2, 4, 6)
     X = np.random.default_rng(2).choice([-1.0, 1.0], size=(6, 3, 4))
@@ -134,7 +134,7 @@ def test_gradient_formula() -> None:
     ("m", "k", "d"),
     [(1, 2, 4), (3, 2, 4), (2, 3, 4), (2, 2, 5), (2, 4, 6), (3, 2, 6)],
 )
-def test_how_many_examples_determine_a_layer(m: int, k: int, d: int) -> None:
+def test_how_many_examples_determine_a_layer(m: int, k: int, d: int):
     """Fact 1.9: full rank of the Jacobian from n = max(2md/k, (d² + m − 1)/(k(k−1))) on, and never below."""
     layer, rng = teacher(m, d, 7), np.random.default_rng([m, k, d])
     unknowns = 2 * m * d * d
@@ -147,7 +147,7 @@ def test_how_many_examples_determine_a_layer(m: int, k: int, d: int) -> None:
     assert rank(jacobian(layer, rng.choice([-1.0, 1.0], size=(4 * needed, k, d)))) == unknowns
 
 
-def test_mixing_heads_hides_in_few_scores() -> None:
+def test_mixing_heads_hides_in_few_scores():
     """Fact 1.9: at 2d²/(k(k−1)) examples too few the kernel holds m(m−1) mixtures of patterns."""
     layer = teacher(3, 6, 8)
     # 18·2 = d² scores a head, and 18·12 = 2md² equations
@@ -156,7 +156,7 @@ def test_mixing_heads_hides_in_few_scores() -> None:
 
 
 @pytest.mark.parametrize(("m", "eta"), [(2, 0.2), (3, 0.5)])
-def test_rarity_has_the_stated_constant(m: int, eta: float) -> None:
+def test_rarity_has_the_stated_constant(m: int, eta: float):
     """Fact 1.10, k = 2: P(all log-ratios within η of the first) is about c·η^(m−1)."""
     sd, count = 2.0, 400_000
     s = np.random.default_rng(6).normal(0, sd, size=(m, count))
@@ -166,7 +166,7 @@ def test_rarity_has_the_stated_constant(m: int, eta: float) -> None:
     assert abs(seen - law) < 6 * (law / count) ** 0.5 + law * (eta / sd) ** 2
 
 
-def test_hull_error_and_gap_follow_from_the_tolerance() -> None:
+def test_hull_error_and_gap_follow_from_the_tolerance():
     """Fact 1.11: off the hull by at most ε/s_m, and a gap of at least s_m·σ_min(Δ)/(2ε√(m−1))."""
     d, m, rows = 5, 3, 120
     for seed in range(20):
@@ -189,7 +189,7 @@ def test_hull_error_and_gap_follow_from_the_tolerance() -> None:
         assert hull.gap == pytest.approx(s[m - 1] / s[m - 2], rel=1e-6)
 
 
-def test_softmax_moves_by_at_most_half_the_range() -> None:
+def test_softmax_moves_by_at_most_half_the_range():
     """Fact 1.12: |softmax(s + δ) − softmax(s)|_1 <= (max δ − min δ)/2, and one-sparse rows err by 2(k−1)e^(−margin)."""
     rng = np.random.default_rng(8)
     s, delta = rng.normal(0, 3, size=(2, 20_000, 4))
@@ -211,7 +211,7 @@ def least_share(n: int, t: float, confidence: float) -> float:
 
 
 @pytest.mark.parametrize("tail", [0.7, 1.5, 4.0])
-def test_held_out_examples_bound_the_share_of_inputs_that_are_missed(tail: float) -> None:
+def test_held_out_examples_bound_the_share_of_inputs_that_are_missed(tail: float):
     """Fact 1.13, whatever the law of the errors: here P(e > x) = x^(−tail), of finite variance or not."""
     n, t, confidence = 60, 2.5, 0.9
     errors = np.random.default_rng(9).random(size=(20_000, n)) ** (-1 / tail)
@@ -222,7 +222,7 @@ def test_held_out_examples_bound_the_share_of_inputs_that_are_missed(tail: float
     assert broken <= 1 - confidence + 5 * (confidence * (1 - confidence) / len(errors)) ** 0.5
 
 
-def test_vstat_answers_move_by_the_root_of_a_third() -> None:
+def test_vstat_answers_move_by_the_root_of_a_third():
     """references A4 and theory 2.4: |a − p| > max(1/t, √(a(1−a)/t)) implies |a − p| > √(min(p, 1−p)/(3t))."""
     a, p = np.meshgrid(np.linspace(0, 1, 801), np.linspace(0, 1, 801))
     for t in (1.0, 3.0, 10.0, 100.0, 1e4):

@@ -16,7 +16,7 @@ PAGES = sorted(path for path in FOLDER.glob("*.md") if path.stem != "index")
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_between_texts_of_the_repository_resolve(text: Path) -> None:
+def test_links_between_texts_of_the_repository_resolve(text: Path):
     plain = re.sub(r"(?ms)^```.*?^```$", "", text.read_text(encoding="utf-8"))
     links = re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", plain)
     for link in links:
@@ -51,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
+def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path):
     for page in site.rglob("*.html"):
         tags = re.findall(r"<(?:script|img|iframe|link)\b[^>]*>", page.read_text(encoding="utf-8"))
         assert [
@@ -62,7 +62,7 @@ def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_site_shows_every_report_with_its_figures(site: Path) -> None:
+def test_the_site_shows_every_report_with_its_figures(site: Path):
     index = (site / "reports" / "index.html").read_text(encoding="utf-8")
     folders = [path.parent for path in ROOT.glob("reports/*/summary.json")]
     assert len(folders) >= 10
@@ -75,7 +75,7 @@ def test_the_site_shows_every_report_with_its_figures(site: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_tutorial(page: Path, tmp_path: Path) -> None:
+def test_tutorial(page: Path, tmp_path):
     if "import torch" in page.read_text(encoding="utf-8"):
         pytest.importorskip("torch", reason="torch is not installed: its tutorials are not run")
     completed = subprocess.run(

@@ -43,7 +43,7 @@ def stored(folder: Path) -> int:
         return 0
 
 
-def wait_until_stored(folder: Path, count: int) -> None:
+def wait_until_stored(folder: Path, count: int):
     deadline = time.monotonic() + 60
     while stored(folder) < count:
         assert time.monotonic() < deadline
@@ -56,8 +56,8 @@ def wait_until_stored(folder: Path, count: int) -> None:
     [(signal.SIGKILL, -9, "learns"), (signal.SIGINT, 130, "stalls")],
 )
 def test_killed_parents_leave_no_children_and_a_store_that_resumes(
-    tmp_path: Path, signum: int, code: int, trial: str
-) -> None:
+    tmp_path, signum: int, code: int, trial: str
+):
     prey = started(tmp_path, trial)
     wait_until_stored(tmp_path, 5)
     children = psutil.Process(prey.pid).children(recursive=True)
@@ -74,7 +74,7 @@ def test_killed_parents_leave_no_children_and_a_store_that_resumes(
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.slow)])
-def test_kill_9_at_random_moments(tmp_path: Path, kills: int) -> None:
+def test_kill_9_at_random_moments(tmp_path, kills: int):
     rng = np.random.default_rng(kills)
     for _ in range(kills):
         prey = started(tmp_path)
@@ -87,7 +87,7 @@ def test_kill_9_at_random_moments(tmp_path: Path, kills: int) -> None:
     assert exported(tmp_path / "rows.db") == exported(tmp_path / "undisturbed.db", COUNT)
 
 
-def test_two_runs_on_one_store_do_the_work_once(tmp_path: Path) -> None:
+def test_two_runs_on_one_store_do_the_work_once(tmp_path):
     """Both end well, every row is there once and is what one run would have made."""
     runs = [started(tmp_path, count=40, workers=1) for _ in range(2)]
     assert [each.wait(120) for each in runs] == [0, 0]
@@ -117,7 +117,7 @@ with Store(Path(sys.argv[1]), ABOUT) as store:
 
 
 @linux
-def test_a_file_that_may_not_grow_is_one_line_for_every_writer(tmp_path: Path) -> None:
+def test_a_file_that_may_not_grow_is_one_line_for_every_writer(tmp_path):
     """A limit on the size of files stands in for a full disk: planning and adding."""
     path = tmp_path / "rows.db"
     with Store(path, ABOUT) as store:

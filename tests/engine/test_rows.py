@@ -31,7 +31,7 @@ def folder_of(path: Path, lines: list[str], summary: str = json.dumps(ABOUT)) ->
 
 
 @pytest.mark.parametrize("study", ["games", "stress"])
-def test_two_halves_that_overlap_merge_to_the_bytes_of_the_whole(study: str, tmp_path: Path) -> None:
+def test_two_halves_that_overlap_merge_to_the_bytes_of_the_whole(study: str, tmp_path):
     head, *lines = (REPORTS / study / "rows.csv").read_text().splitlines(keepends=True)
     summary = (REPORTS / study / "summary.json").read_text()
     half, some = len(lines) // 2, len(lines) // 10
@@ -46,7 +46,7 @@ def test_two_halves_that_overlap_merge_to_the_bytes_of_the_whole(study: str, tmp
     assert (tmp_path / "again.rows.csv").read_bytes() == (REPORTS / study / "rows.csv").read_bytes()
 
 
-def test_a_committed_folder_serves_as_a_store(tmp_path: Path) -> None:
+def test_a_committed_folder_serves_as_a_store(tmp_path):
     """A clone has no rows.db: what shows its rows is made of the table, and nothing else is left behind."""
     folder = tmp_path / "random-features"
     shutil.copytree(REPORTS / "random-features", folder)
@@ -74,7 +74,7 @@ JSON = st.recursive(
 @given(params=st.dictionaries(st.text(max_size=5), JSON, max_size=3), detail=JSON)
 def test_any_row_that_a_store_takes_comes_back(
     tmp_path_factory: pytest.TempPathFactory, params: dict[str, Any], detail: Any
-) -> None:
+):
     folder = tmp_path_factory.mktemp("rows")
     task = Task("parity", params, {"kind": "test"}, {}, 0)
     with Store(folder / "rows.db", ABOUT) as store:
@@ -104,8 +104,8 @@ def ended(status: str, cost: float = 5.0, reference: float = 1.0) -> Row:
     ],
 )
 def test_of_two_trials_of_one_task_the_one_that_ended_by_itself_is_kept(
-    tmp_path: Path, first: Row, second: Row, kept: str
-) -> None:
+    tmp_path, first: Row, second: Row, kept: str
+):
     for name, row in (("a", first), ("b", second)):
         dump([row], folder_of(tmp_path / name, []) / "rows.csv")
     for names in ("ab", "ba"):
@@ -114,7 +114,7 @@ def test_of_two_trials_of_one_task_the_one_that_ended_by_itself_is_kept(
         assert row.outcome.status == kept
 
 
-def test_times_stand_beside_a_table_without_them_and_join_it_again(tmp_path: Path) -> None:
+def test_times_stand_beside_a_table_without_them_and_join_it_again(tmp_path):
     folder = folder_of(tmp_path / "a", [])
     dump([ended("solved", reference=1.25)], folder / "rows.csv")
     assert "reference" not in (folder / "rows.csv").read_text()
@@ -125,7 +125,7 @@ def test_times_stand_beside_a_table_without_them_and_join_it_again(tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["summary.json", "rows.csv", "timings.csv"])
-def test_a_file_of_any_size_is_refused_before_it_is_read(tmp_path: Path, name: str) -> None:
+def test_a_file_of_any_size_is_refused_before_it_is_read(tmp_path, name: str):
     folder = folder_of(tmp_path / "a", ["identity,status,cost,task,detail\n"])
     with (folder / name).open("a+b") as file:
         file.truncate(300 << 20)  # sparse: it takes no space
@@ -143,7 +143,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_file_is_one_line(tmp_path: Path, damage: Any) -> None:
+def test_a_damaged_file_is_one_line(tmp_path, damage: Any):
     path = tmp_path / "rows.csv"
     dump([ended("solved")], path)
     text = path.read_text()
@@ -155,7 +155,7 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, damage: Any) -> None:
     assert "rows.csv" in str(caught.value)
 
 
-def test_bare_names_go_to_params_then_solver_then_budget() -> None:
+def test_bare_names_go_to_params_then_solver_then_budget():
     params = {"dim": 8, "heads": 2, "status": "x"}
     task = Task("parity", params, {"kind": "fit", "heads": 3, "l1": 0.1}, {"samples": 9, "l1": 4}, 0)
     table = frame([Row(task, Outcome("wrong", 7, {"dim": 1, "samples": 2, "loss": {"end": 0.5}}))])

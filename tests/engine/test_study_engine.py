@@ -56,15 +56,13 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.mark.parametrize("workers", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))])
-def test_the_number_of_workers_changes_nothing(tmp_path: Path, here: bytes, workers: int) -> None:
+def test_the_number_of_workers_changes_nothing(tmp_path, here: bytes, workers: int):
     assert rows(tmp_path / "rows.db", sampled(), workers=workers) == here
     assert here.count(b",solved,") == len(sampled())
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_dead_and_hanging_trials_end_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
-) -> None:
+def test_dead_and_hanging_trials_end_alone(tmp_path, monkeypatch: pytest.MonkeyPatch, workers: int):
     monkeypatch.setattr(engine, "GRACE_SECONDS", 1.0)
     # In this process os._exit would end the test as well.
     tasks = [task for task in numbered(20) if workers or task.repetition % 10 != 1]
@@ -90,9 +88,7 @@ LEARNERS = {
 
 
 @pytest.mark.parametrize("workers", [2, pytest.param(0, marks=pytest.mark.slow)])
-def test_every_way_to_fail_has_its_status(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
-) -> None:
+def test_every_way_to_fail_has_its_status(tmp_path, monkeypatch: pytest.MonkeyPatch, workers: int):
     monkeypatch.chdir(HERE)
     tasks = {name: learning(f"trial_learners:{name}") for name in LEARNERS}
     with Store(tmp_path / "rows.db", ABOUT) as store:
@@ -107,7 +103,7 @@ def test_every_way_to_fail_has_its_status(
         assert reason is None or str(outcome.detail["reason"]).startswith(reason)
 
 
-def test_overhead_is_small_and_memory_flat(tmp_path: Path) -> None:
+def test_overhead_is_small_and_memory_flat(tmp_path):
     with Store(tmp_path / "rows.db", ABOUT) as store:
         began = time.process_time()
         run(numbered(3000), store, workers=0, trial=study_trials.trivial)
@@ -116,9 +112,7 @@ def test_overhead_is_small_and_memory_flat(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_dask_cluster_gives_the_same_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bytes
-) -> None:
+def test_a_dask_cluster_gives_the_same_rows(tmp_path, monkeypatch: pytest.MonkeyPatch, here: bytes):
     distributed = pytest.importorskip("distributed", reason="extra `cluster` is not installed")
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     trivial = rows(tmp_path / "trivial.db", numbered(12), workers=0, trial=study_trials.trivial)
@@ -129,7 +123,7 @@ def test_a_dask_cluster_gives_the_same_rows(
         assert rows(tmp_path / "study.db", sampled(), **options) == here
 
 
-def test_what_hangs_in_c_in_a_pool_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_hangs_in_c_in_a_pool_ends_alone(tmp_path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(engine, "GRACE_SECONDS", 1.0)
     rows(tmp_path / "rows.db", numbered(6), workers=2, guard=2.0, trial=study_trials.frozen)
     outcomes = ends(tmp_path / "rows.db")
@@ -138,14 +132,14 @@ def test_what_hangs_in_c_in_a_pool_ends_alone(tmp_path: Path, monkeypatch: pytes
     }
 
 
-def test_workers_import_no_data_frames(tmp_path: Path) -> None:
+def test_workers_import_no_data_frames(tmp_path):
     rows(tmp_path / "rows.db", numbered(1), workers=1, trial=study_trials.imports)
     modules = ends(tmp_path / "rows.db")[0].detail["modules"]
     assert "hardness.engine.run" in modules
     assert not {"pandas", "galois"} & set(modules)
 
 
-def test_an_unreachable_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_scheduler_is_one_sentence(tmp_path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("distributed", reason="extra `cluster` is not installed")
     monkeypatch.setattr(engine, "CONNECT", "0.5s")
     with pytest.raises(InputError, match="no Dask scheduler at tcp://127"):

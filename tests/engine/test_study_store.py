@@ -25,7 +25,7 @@ def filled(path: Path, done: list[int], about: Any = None, planned: int = 8, cos
     return path
 
 
-def test_every_status_is_stored_once_and_no_other(tmp_path: Path) -> None:
+def test_every_status_is_stored_once_and_no_other(tmp_path):
     with Store(tmp_path / "rows.db", ABOUT) as store:
         store.plan(numbered(len(STATUSES)))
         for task, status in zip(numbered(len(STATUSES)), STATUSES, strict=True):
@@ -36,7 +36,7 @@ def test_every_status_is_stored_once_and_no_other(tmp_path: Path) -> None:
             store.add(numbered(1)[0], Outcome("fine"), {})
 
 
-def test_shards_merge_to_the_whole_in_any_order_and_once(tmp_path: Path) -> None:
+def test_shards_merge_to_the_whole_in_any_order_and_once(tmp_path):
     whole = filled(tmp_path / "whole.db", list(range(8)))
     parts = [filled(tmp_path / f"{i}.db", list(range(i, 8, 3))) for i in range(3)]
     for order in (parts, [*parts[::-1], parts[0]]):
@@ -45,7 +45,7 @@ def test_shards_merge_to_the_whole_in_any_order_and_once(tmp_path: Path) -> None
         assert not list((tmp_path / "new").glob("*-wal"))
 
 
-def test_rows_that_disagree_and_other_studies_do_not_merge(tmp_path: Path) -> None:
+def test_rows_that_disagree_and_other_studies_do_not_merge(tmp_path):
     a, b = filled(tmp_path / "a.db", [0]), filled(tmp_path / "b.db", [0], cost=6.0)
     other = filled(tmp_path / "c.db", [1], {**ABOUT, "seed": 1})
     for paths, words in (([a, b], "ended otherwise"), ([a, other], "do not merge")):
@@ -56,7 +56,7 @@ def test_rows_that_disagree_and_other_studies_do_not_merge(tmp_path: Path) -> No
         Store(a, {**ABOUT, "seed": 1})
 
 
-def damaged(path: Path) -> None:
+def damaged(path: Path):
     for about in (None, ABOUT):
         with pytest.raises(InputError, match=r"rows\.db") as caught:
             Store(path, about)
@@ -65,7 +65,7 @@ def damaged(path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [50, 5000, None])
-def test_a_truncated_file_and_a_corrupt_page_are_one_sentence(tmp_path: Path, keep: int | None) -> None:
+def test_a_truncated_file_and_a_corrupt_page_are_one_sentence(tmp_path, keep: int | None):
     path = filled(tmp_path / "rows.db", list(range(300)), planned=300)
     data = path.read_bytes()
     path.write_bytes(data[:keep] if keep else data[:8192] + b"\xff" * 4096 + data[12288:])
@@ -82,7 +82,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_row_is_one_sentence(tmp_path: Path, name: str) -> None:
+def test_a_damaged_row_is_one_sentence(tmp_path, name: str):
     path = filled(tmp_path / "rows.db", list(range(8)))
     with sqlite3.connect(path) as db:
         assert db.execute(DAMAGE[name]).rowcount >= 1
@@ -93,7 +93,7 @@ def test_a_damaged_row_is_one_sentence(tmp_path: Path, name: str) -> None:
     ("sql", "words"),
     [("TABLE t (x)", "no store"), ("TRIGGER t AFTER INSERT ON trials BEGIN SELECT 1; END", "triggers")],
 )
-def test_other_databases_and_triggers_are_no_store(tmp_path: Path, sql: str, words: str) -> None:
+def test_other_databases_and_triggers_are_no_store(tmp_path, sql: str, words: str):
     path = filled(tmp_path / "rows.db", [1]) if words == "triggers" else tmp_path / "rows.db"
     with sqlite3.connect(path) as db:
         db.execute(f"CREATE {sql}")
@@ -101,7 +101,7 @@ def test_other_databases_and_triggers_are_no_store(tmp_path: Path, sql: str, wor
         Store(path, ABOUT)
 
 
-def test_foreign_files_are_refused(tmp_path: Path) -> None:
+def test_foreign_files_are_refused(tmp_path):
     (tmp_path / "text.db").write_text("hello " * 1000)
     for path, about, words in (
         (tmp_path / "text.db", None, "cannot be read"),
@@ -112,7 +112,7 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
             Store(path, about)
 
 
-def test_a_torn_journal_loses_at_most_its_last_trial(tmp_path: Path) -> None:
+def test_a_torn_journal_loses_at_most_its_last_trial(tmp_path):
     path = tmp_path / "rows.db"
     with Store(path, ABOUT) as store:
         store.plan(numbered(8))
@@ -129,7 +129,7 @@ def test_a_torn_journal_loses_at_most_its_last_trial(tmp_path: Path) -> None:
     assert exported(copy) == exported(path)
 
 
-def test_export_has_every_row_and_times_where_asked(tmp_path: Path) -> None:
+def test_export_has_every_row_and_times_where_asked(tmp_path):
     with Store(filled(tmp_path / "rows.db", [0, 3])) as store:
         export([*store.rows()], tmp_path / "rows.csv", timing=False)
         export([*store.rows()], tmp_path / "timed.csv")

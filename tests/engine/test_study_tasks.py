@@ -37,7 +37,7 @@ def respelt(value: Any) -> Any:
 
 
 @given(mappings, mappings, mappings)
-def test_spelling_does_not_change_the_identity(params: Any, solver: Any, budget: Any) -> None:
+def test_spelling_does_not_change_the_identity(params: Any, solver: Any, budget: Any):
     task = Task("parity", params, solver, budget, repetition=3)
     other = Task("parity", respelt(params), respelt(solver), respelt(budget), repetition=3)
     assert task.text == other.text
@@ -49,7 +49,7 @@ fields = st.tuples(st.sampled_from(["parity", "rounding"]), mappings, mappings, 
 
 
 @given(fields, fields, st.integers(0, 4))
-def test_other_data_has_another_identity(a: Any, b: Any, place: int) -> None:
+def test_other_data_has_another_identity(a: Any, b: Any, place: int):
     """In whichever field: all others are the same."""
     b = (*a[:place], b[place], *a[place + 1 :])
     same = canonical(a[place]) == canonical(b[place])
@@ -57,13 +57,13 @@ def test_other_data_has_another_identity(a: Any, b: Any, place: int) -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 10**400, {1: 2}, {1, 2}, object(), b"bytes"])
-def test_what_is_no_plain_data_is_refused(bad: Any) -> None:
+def test_what_is_no_plain_data_is_refused(bad: Any):
     with pytest.raises(InputError):
         canonical({"x": bad})
 
 
 @given(st.integers(0, 2**128 - 1), st.integers(0, 50))
-def test_seeds_depend_on_root_role_and_repetition(root: int, repetition: int) -> None:
+def test_seeds_depend_on_root_role_and_repetition(root: int, repetition: int):
     task, next_task = (Task("parity", {"dim": 16}, {}, {}, r) for r in (repetition, repetition + 1))
     seeds = {task.seed(root, "instance"), task.seed(root, "solver"), task.seed(root + 1, "instance")}
     assert len(seeds | {next_task.seed(root, "instance")}) == 4
@@ -71,7 +71,7 @@ def test_seeds_depend_on_root_role_and_repetition(root: int, repetition: int) ->
     assert all(0 <= seed < 2**128 for seed in seeds)
 
 
-def test_a_foreign_schema_is_refused() -> None:
+def test_a_foreign_schema_is_refused():
     text = Task("parity", {}, {}, {}, 0).text.replace('"schema":1', '"schema":99')
     with pytest.raises(InputError, match="schema"):
         Task.parse(text)

@@ -29,7 +29,7 @@ NAME = "parity-s3-d16-0"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the module `own`, a copy of trial_learners."""
     shutil.copy(HERE / "trial_learners.py", tmp_path / "own.py")
     monkeypatch.chdir(tmp_path)
@@ -47,7 +47,7 @@ def child() -> psutil.Process:
     return psutil.Process(int(Path("child").read_text()))
 
 
-def test_one_that_sleeps_is_gone_with_its_children(folder: Path) -> None:
+def test_one_that_sleeps_is_gone_with_its_children(folder: Path):
     began = time.monotonic()
     ended = hardness.learn(suite.instance(NAME), "own:Sleeps", 256, seed=0, limit=4.0)
     assert (ended.status, ended.reason) == ("timeout", "over 4 s")
@@ -65,7 +65,7 @@ hardness.learn(suite.instance("{NAME}"), "own:Sleeps", 256, seed=0)
 """
 
 
-def test_a_killed_run_leaves_no_learner_behind(folder: Path) -> None:
+def test_a_killed_run_leaves_no_learner_behind(folder: Path):
     killed = subprocess.Popen([sys.executable, "-c", RUN])
     sleeper = child()
     try:
@@ -77,7 +77,7 @@ def test_a_killed_run_leaves_no_learner_behind(folder: Path) -> None:
     assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
-def test_a_printing_one_leaves_json_clean(tmp_path: Path) -> None:
+def test_a_printing_one_leaves_json_clean(tmp_path):
     suite.instance(NAME).save(tmp_path / "hard.safetensors")
     words = ["-m", "hardness", "learn", "trial_learners:Mean", "hard.safetensors", "--count", "50", "--json"]
     paths = {**os.environ, "PYTHONPATH": str(HERE)}
@@ -88,7 +88,7 @@ def test_a_printing_one_leaves_json_clean(tmp_path: Path) -> None:
     assert b"fitting 50" in completed.stderr
 
 
-def test_work_that_is_no_figure_is_none_and_cpu_time_is_told() -> None:
+def test_work_that_is_no_figure_is_none_and_cpu_time_is_told():
     with opened(Solver("learner", "trial_learners:Nan", heads_known=2), 0, time.monotonic() + 60) as solver:
         solver.partial_fit(X, np.full(X.shape, 0.5))
         _, done = solver.predict(X)
@@ -96,14 +96,14 @@ def test_work_that_is_no_figure_is_none_and_cpu_time_is_told() -> None:
         assert 0 < done["reference_seconds"] < 60
 
 
-def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker, "MEMORY", 0.7 * 2**30 / psutil.virtual_memory().available)
     solver = opened(Solver("learner", "trial_learners:Hungry"), 0, time.monotonic() + 60)
     with solver as hungry, pytest.raises(TrialEnded, match="out of memory: more than 0"):
         hungry.partial_fit(X, np.full(X.shape, 0.5))
 
 
-def test_time_in_which_numba_compiles_does_not_count_for_an_alarm() -> None:
+def test_time_in_which_numba_compiles_does_not_count_for_an_alarm():
     compiled = numba.njit(lambda x: x + 1)
     with suppress(TimeoutError), alarm(60), alarm(0.05):
         assert compiled(np.ones(3))[0] == 2

@@ -24,7 +24,7 @@ MEASURED = {
 
 @pytest.mark.parametrize("knob", MEASURED)
 @pytest.mark.parametrize("tokens", [2, 3])
-def test_what_is_asked_for_is_what_is_measured(knob: str, tokens: int) -> None:
+def test_what_is_asked_for_is_what_is_measured(knob: str, tokens: int):
     name, value = MEASURED[knob]
     plain, turned, again = (
         Instance.generate(Nondegenerate(12, tokens, 3, **asked), seed=1)
@@ -41,7 +41,7 @@ def test_what_is_asked_for_is_what_is_measured(knob: str, tokens: int) -> None:
     assert f"--{knob.replace('_', '-')} {value}" in turned.command()
 
 
-def test_without_a_knob_a_layer_is_what_it_was() -> None:
+def test_without_a_knob_a_layer_is_what_it_was():
     instance = Instance.generate(Nondegenerate(6, 3, 2), seed=7)
     assert instance.parameters == {"dim": 6, "tokens": 3, "heads": 2, "scale": 2.0}
     layer = instance.layer()
@@ -49,7 +49,7 @@ def test_without_a_knob_a_layer_is_what_it_was() -> None:
     assert digest.startswith("14aa7b737be5abc5")
 
 
-def test_what_no_layer_has_is_refused() -> None:
+def test_what_no_layer_has_is_refused():
     for knob, value in {"stable_rank": 0.5, "coherence": 1.0, "norm_ratio": 0.0, "sum_w": 1.74}.items():
         with pytest.raises(InputError, match=knob):
             Nondegenerate(12, 2, 3, **{knob: value})
@@ -57,7 +57,7 @@ def test_what_no_layer_has_is_refused() -> None:
         Nondegenerate(12, 2, 1, sum_w=0.5)
 
 
-def test_gaussian_inputs_are_normal_and_the_same_in_any_chunks() -> None:
+def test_gaussian_inputs_are_normal_and_the_same_in_any_chunks():
     instance = Instance.generate(Nondegenerate(8, 2, 2, inputs="gaussian"), seed=0)
     data = instance.examples(4000, seed=3)
     np.testing.assert_array_equal(data.X[100:200], instance.examples(100, seed=3, start=100).X)

@@ -79,7 +79,7 @@ def instance(index: int = 0) -> Instance:
     return Instance.generate(families[index], seed=index)
 
 
-def put(draw: Draw, path: Path, data: bytes) -> None:
+def put(draw: Draw, path: Path, data: bytes):
     """Write the file, in one of four cases with damage to its bytes."""
     path.write_bytes(damaged(draw, data) if draw(st.integers(0, 3)) == 0 else data)
 
@@ -174,7 +174,7 @@ def stores(draw: Draw, folder: Path) -> str:
     suppress_health_check=list(HealthCheck),
 )
 @given(data=st.data())
-def test_what_is_damaged_ends_in_one_line(write: Callable[[Draw, Path], str], data: st.DataObject) -> None:
+def test_what_is_damaged_ends_in_one_line(write: Callable[[Draw, Path], str], data: st.DataObject):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, contextlib.chdir(name):
         line = write(data.draw, Path(name))
         before = set(Path(name).rglob("*"))

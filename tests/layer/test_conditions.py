@@ -14,7 +14,7 @@ def values(layer: MultiHeadAttention, tokens: int = 2) -> dict[str, float | None
     return {condition.name: condition.value for condition in conditions(layer, tokens)}
 
 
-def test_identity_heads() -> None:
+def test_identity_heads():
     layer = MultiHeadAttention(np.stack([np.eye(4), 2 * np.eye(4)]), np.stack([np.eye(4), -np.eye(4)]))
     table = values(layer)
     assert table["incoherence of theta"] == pytest.approx(1)
@@ -28,7 +28,7 @@ def test_identity_heads() -> None:
 
 
 @pytest.mark.parametrize("heads", [2, 3, 4])
-def test_hard_instances_fail_where_the_specification_says(heads: int) -> None:
+def test_hard_instances_fail_where_the_specification_says(heads: int):
     hard = values(Instance.generate(Parity(dim=16, heads=heads), 0).layer())
     nice = values(teacher(heads, 16, heads))
     for name in ("incoherence of theta", "incoherence of w"):
@@ -39,7 +39,7 @@ def test_hard_instances_fail_where_the_specification_says(heads: int) -> None:
     assert ((hard["sum of w"] or 0) < 1e-9) is vanishes
 
 
-def test_nothing_is_invented_where_nothing_can_be_measured() -> None:
+def test_nothing_is_invented_where_nothing_can_be_measured():
     table = values(MultiHeadAttention(np.zeros((1, 3, 3)), np.zeros((1, 3, 3))))
     assert table["incoherence of theta"] is None
     assert table["stable rank of theta"] is None

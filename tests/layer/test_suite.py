@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from hardness.instance import Instance, suite
 FROZEN = "0.3", "9cb2eacc2622e109cadef5b1cfc11c544b311d019150016fc693c157cea32f3b"
 
 
-def test_a_name_never_changes_its_instance_within_a_minor_version() -> None:
+def test_a_name_never_changes_its_instance_within_a_minor_version():
     from importlib.metadata import version
 
     digests = {name: each.digest for name, each in suite.entries().items()}
@@ -28,7 +27,7 @@ def test_a_name_never_changes_its_instance_within_a_minor_version() -> None:
 @pytest.mark.parametrize(
     "name", ["parity-s3-d16-f125-0", "sharp-s3-d16-0", "rounding-q97-p2-n24-0", "nice-m2-d8-0"]
 )
-def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: str) -> None:
+def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: str):
     instance = suite.instance(name)
     assert suite.digest(instance) == suite.entry(name).digest
     others = [replace(instance, seed=instance.seed + 1), suite.instance(name[:-1] + "1")]
@@ -41,7 +40,7 @@ def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: st
     assert suite.entry(name).digest not in {suite.digest(other) for other in others}
 
 
-def test_the_commands_say_what_the_contract_says(tmp_path: Path) -> None:
+def test_the_commands_say_what_the_contract_says(tmp_path):
     listed = answer("suite list --tier open")["instances"]
     assert set(listed[0]) == {"name", "tier", "family", "params", "log2_concepts", "predicted", "digest"}
     assert {each["tier"] for each in listed} == {"open"}
@@ -56,5 +55,5 @@ def test_the_commands_say_what_the_contract_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # makes 65 instances: 3 s of CPU
-def test_every_instance_is_the_one_that_was_pinned() -> None:
+def test_every_instance_is_the_one_that_was_pinned():
     assert all(each.ok for each in suite.check())

@@ -14,7 +14,7 @@ Array = np.ndarray
 
 
 @pytest.mark.parametrize(("m", "k", "d"), [(2, 2, 3), (2, 3, 4), (1, 4, 3)])
-def test_normal_matrix_and_gradient_match_finite_differences(m: int, k: int, d: int) -> None:
+def test_normal_matrix_and_gradient_match_finite_differences(m: int, k: int, d: int):
     X, Y = examples(teacher(m, d, 0), 200, k, 0)
     theta = teacher(m, d, 5).theta
     target = Y.reshape(-1, d)
@@ -37,7 +37,7 @@ def test_normal_matrix_and_gradient_match_finite_differences(m: int, k: int, d: 
     assert np.allclose(varpro.pull_back(X, P, w, R).ravel(), slope, atol=1e-7 * np.abs(slope).max())
 
 
-def test_settle_signs_recovers_every_choice_of_signs() -> None:
+def test_settle_signs_recovers_every_choice_of_signs():
     layer = teacher(4, 8, 3)
     X, Y = examples(layer, 300, 2, 3)
     for signs in np.ndindex(2, 2, 2, 2):
@@ -56,7 +56,7 @@ def test_settle_signs_recovers_every_choice_of_signs() -> None:
 )
 def test_direct_solves_fresh_layers(
     layer: tuple[int, ...], k: int, dense: int, tolerance: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.setattr("learner.attempt.DENSE", dense)
     truth = teacher(*layer)
     learner = Direct(heads=truth.heads, random_state=0).fit(*examples(truth, 1500, k, layer[2]))
@@ -66,7 +66,7 @@ def test_direct_solves_fresh_layers(
 
 
 @pytest.mark.parametrize(("needed", "given", "k"), [(3, 2, 2), (2, 4, 2), (2, 4, 3)])
-def test_direct_says_how_many_heads_there_are(needed: int, given: int, k: int) -> None:
+def test_direct_says_how_many_heads_there_are(needed: int, given: int, k: int):
     """It adds a head where one is needed, and keeps none that is not (learner 9 (8))."""
     report = Direct(heads=given, random_state=0).fit(*examples(teacher(needed, 8, 7), 1500, k, 7)).report_
     assert (report.status, report.heads) == ("solved", needed)
@@ -75,7 +75,7 @@ def test_direct_says_how_many_heads_there_are(needed: int, given: int, k: int) -
 @pytest.mark.parametrize(
     "learner", [Direct(starts=2, iterations=100), JointLBFGS(starts=1, iterations=100), Provable(heads=2)]
 )
-def test_random_labels_are_never_solved(learner: Learner) -> None:
+def test_random_labels_are_never_solved(learner: Learner):
     X, _ = examples(teacher(2, 8, 0), 1000, 2, 0)
     Y = np.random.default_rng(0).normal(size=X.shape)
     assert learner.fit(X, Y).report_.status != "solved"

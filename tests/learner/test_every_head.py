@@ -14,7 +14,7 @@ from learner.provable.pipeline import Provable
 
 
 @pytest.mark.parametrize(("m", "k", "d"), [(3, 2, 8), (2, 3, 6), (1, 6, 8)])
-def test_every_head_is_found_and_lies_in_the_certified_ball(m: int, k: int, d: int) -> None:
+def test_every_head_is_found_and_lies_in_the_certified_ball(m: int, k: int, d: int):
     true = teacher(m, d, 300 + d)
     X, Y = examples(true, heads.rows_wanted(m, k, d), k, 0)
     learned = heads.run(X.astype(float), Y, heads.random_start(m, d, np.random.default_rng(0)))
@@ -33,7 +33,7 @@ def test_every_head_is_found_and_lies_in_the_certified_ball(m: int, k: int, d: i
     assert np.linalg.norm(apart) <= ball.inner < ball.outer
 
 
-def test_a_layer_beyond_the_ball_is_not_certified() -> None:
+def test_a_layer_beyond_the_ball_is_not_certified():
     true = teacher(2, 8, 400)
     X, Y = examples(true, 500, 2, 0)
     ball = certificate.ball(X.astype(float), Y, true)
@@ -44,7 +44,7 @@ def test_a_layer_beyond_the_ball_is_not_certified() -> None:
     assert certificate.ball(X.astype(float), Y, far) is None
 
 
-def test_the_jacobian_and_its_lipschitz_bound() -> None:
+def test_the_jacobian_and_its_lipschitz_bound():
     layer = teacher(2, 4, 7)
     X = np.random.default_rng(0).choice([-1.0, 1.0], size=(40, 3, 4))
     units = np.concatenate([np.linalg.norm(part, axis=(1, 2)) for part in (layer.theta, layer.w)])
@@ -70,7 +70,7 @@ def test_the_jacobian_and_its_lipschitz_bound() -> None:
         assert change <= certificate.lipschitz_bound(X, layer)
 
 
-def test_a_refusal_returns_a_layer_and_names_the_condition() -> None:
+def test_a_refusal_returns_a_layer_and_names_the_condition():
     instance = near_parity(8, 2, 0.2, 0)
     data = instance.examples(20_000, 0)
     learner = Provable(heads=2, random_state=0).fit(data.X, data.Y)
@@ -86,14 +86,14 @@ def test_a_refusal_returns_a_layer_and_names_the_condition() -> None:
     assert match["worst"] < 1e-8
 
 
-def test_one_head_is_called_one_head() -> None:
+def test_one_head_is_called_one_head():
     """Their certificates look like those of two heads; one head fits all rows, so that one it is."""
     data = Instance.generate(Nondegenerate(4, 4, 1), 1).examples(10_000, 2)
     report = Provable(heads="auto", polish=False, random_state=1).fit(data.X, data.Y).report_
     assert (report.status, report.heads) == ("solved", 1)
 
 
-def test_a_certified_layer_is_a_success() -> None:
+def test_a_certified_layer_is_a_success():
     """Noise of a hundredth of the labels: no layer is exact, and 5 % is what is promised."""
     layer = teacher(2, 8, 11)
     X, Y = examples(layer, 4000, 2, 0)

@@ -11,21 +11,21 @@ from learner.studies import nice_layers
 from learner.studies.nice_layers import KNOBS, STUDY, breaking, given_in
 
 
-def test_tasks_are_distinct_and_every_knob_goes_from_mild_to_strong() -> None:
+def test_tasks_are_distinct_and_every_knob_goes_from_mild_to_strong():
     tasks = STUDY.tasks(False)
     assert len({task.identity for task in tasks}) == len(tasks)
     for _, values in KNOBS.values():
         assert list(values) in (sorted(values), sorted(values, reverse=True))
 
 
-def test_layers_at_all_values_of_a_knob_are_made_of_one_secret() -> None:
+def test_layers_at_all_values_of_a_knob_are_made_of_one_secret():
     mild, strong = (given_in(nice_layers.turned("coherence", value, 0), 0) for value in (0.5, 0.7))
     assert np.array_equal(mild.instance.secret["theta"], strong.instance.secret["theta"])
     assert np.array_equal(mild.X, strong.X)
     assert not np.allclose(mild.instance.layer().theta, strong.instance.layer().theta)
 
 
-def test_thresholds_of_the_learner_are_those_of_the_committed_rows() -> None:
+def test_thresholds_of_the_learner_are_those_of_the_committed_rows():
     table = frame(rows.read(Path(__file__).parents[2] / "reports" / "nice-layers").rows)
     names = {
         "coherence": "incoherence of theta",

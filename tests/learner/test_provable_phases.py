@@ -12,7 +12,7 @@ from learner.provable.pipeline import canonical
 from learner.varpro import attend
 
 
-def test_canonical_keeps_one_of_each_pair_and_its_label() -> None:
+def test_canonical_keeps_one_of_each_pair_and_its_label():
     layer = teacher(2, 4, 0)
     X = np.array(list(product([-1.0, 1.0], repeat=8))).reshape(-1, 2, 4)
     x, y = canonical(np.concatenate([X, X]), np.concatenate([layer(X), layer(X)]))
@@ -23,7 +23,7 @@ def test_canonical_keeps_one_of_each_pair_and_its_label() -> None:
 
 @pytest.mark.parametrize("estimator", [crude.ols, crude.debiased])
 @pytest.mark.parametrize(("m", "k"), [(1, 2), (3, 2), (2, 3)])
-def test_uniform_heads_show_their_sum_exactly(estimator: object, m: int, k: int) -> None:
+def test_uniform_heads_show_their_sum_exactly(estimator: object, m: int, k: int):
     """With Θ = 0 there is no bias: least squares are exact."""
     layer = MultiHeadAttention(np.zeros((m, 6, 6)), teacher(m, 6, 1).w)
     X, Y = examples(layer, 4000, k, 1)
@@ -32,7 +32,7 @@ def test_uniform_heads_show_their_sum_exactly(estimator: object, m: int, k: int)
 
 
 @pytest.mark.parametrize(("m", "k"), [(2, 2), (3, 2), (2, 3)])
-def test_debiasing_beats_the_crude_estimate(m: int, k: int) -> None:
+def test_debiasing_beats_the_crude_estimate(m: int, k: int):
     """learner 2, phase 1: relative error about .04-.08 against .16-.25."""
     layer = teacher(m, 8, 2)
     X, Y = canonical(*examples(layer, 20_000, k, 2))
@@ -43,7 +43,7 @@ def test_debiasing_beats_the_crude_estimate(m: int, k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_one_head_certifies_every_interior_row(k: int) -> None:
+def test_one_head_certifies_every_interior_row(k: int):
     layer = teacher(1, 8, 3, tau=1)
     X, Y = examples(layer, 2000, k, 3)
     p, eta = sculpt.certify(X, Y, layer.w[0])
@@ -66,7 +66,7 @@ def exact_hull(layer: MultiHeadAttention) -> sculpt.Hull:
     return sculpt.Hull(base.reshape(d, d), basis.reshape(-1, d, d), np.ones(d * d), d * d, 9.0)
 
 
-def test_net_jacobian_matches_finite_differences() -> None:
+def test_net_jacobian_matches_finite_differences():
     layer = teacher(3, 5, 11)
     X, Y = examples(layer, 60, 3, 11)
     problem = net._Coordinates(X, Y, exact_hull(layer))
@@ -84,7 +84,7 @@ def test_net_jacobian_matches_finite_differences() -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_disagreement_is_how_far_attended_tokens_move_along_the_hull(k: int) -> None:
+def test_disagreement_is_how_far_attended_tokens_move_along_the_hull(k: int):
     X, _ = examples(teacher(3, 8, 12), 50, k, 12)
     hull = exact_hull(teacher(3, 8, 12))
     steps = [attend(X, hull.theta + s * 1e-6 * hull.directions)[1] for s in (1, -1)]

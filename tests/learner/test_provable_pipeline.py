@@ -41,7 +41,7 @@ ROUNDINGS = [
 
 
 @pytest.mark.parametrize("family", [*PARITIES, *ROUNDINGS], ids=repr)
-def test_hard_layers_are_refused_with_the_right_reason(family: Parity | Rounding) -> None:
+def test_hard_layers_are_refused_with_the_right_reason(family: Parity | Rounding):
     data = Instance.generate(family, 0).examples(2000, 50)
     learner = Provable(heads=family.heads, polish=False, random_state=0).fit(data.X, data.Y)
     report = learner.report_
@@ -55,7 +55,7 @@ def test_hard_layers_are_refused_with_the_right_reason(family: Parity | Rounding
 
 @pytest.mark.parametrize("heads", [2, 3])
 @pytest.mark.parametrize("projections", ["plus identity", "gaussian"])
-def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str) -> None:
+def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str):
     """Hard Θ with healthy ΣW: phase 1 is content, certificates abound, and all of them are saturated."""
     hard = Instance.generate(Parity(dim=8, heads=heads, sharpness=1000), heads).layer()
     w = hard.w + np.eye(8) / heads if projections == "plus identity" else teacher(heads, 8, heads).w
@@ -65,7 +65,7 @@ def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str) 
     assert (report.status == "refused") == (not report.certified)
 
 
-def test_vanishing_sum_is_refused_on_nice_theta() -> None:
+def test_vanishing_sum_is_refused_on_nice_theta():
     report = fit(teacher(2, 8, 0, zero_sum=True), 6000, 2, 0)
     assert report.refused_by in ("sculpt 1", "span")
     assert "the projection matrices nearly cancel" in report.reason  # as they do: their sum is 0
@@ -78,7 +78,7 @@ def test_vanishing_sum_is_refused_on_nice_theta() -> None:
 
 
 @pytest.mark.parametrize("heads", [2, pytest.param(3, marks=pytest.mark.slow)])
-def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> None:
+def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int):
     """Learner 9 (7): true 3 told 2, true 2 told 1 were `certified`, though the spectrum shows how many there are."""
     report = fit(teacher(heads, 8, 60), 20_000, 2, 0, heads=heads - 1)
     assert report.status != "solved"
@@ -88,12 +88,12 @@ def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> 
 
 
 @pytest.mark.parametrize(("m", "k"), [(1, 2), (2, 2), pytest.param(3, 2, marks=pytest.mark.slow)])
-def test_heads_are_read_off_the_spectrum(m: int, k: int) -> None:
+def test_heads_are_read_off_the_spectrum(m: int, k: int):
     report = fit(teacher(m, 8, 70), 20_000, k, 0, heads="auto")
     assert (report.heads, report.certified, report.status) == (m, True, "solved")
 
 
-def test_two_verdicts_where_the_span_fails() -> None:
+def test_two_verdicts_where_the_span_fails():
     """Learner 9 (6): phase 6b and the polish solve what phases 1 to 6 do not, and all of it is said."""
     report = fit(teacher(3, 8, 4), 3000, 3, 4)
     assert (report.certified, report.status) == (True, "solved")
@@ -104,7 +104,7 @@ def test_two_verdicts_where_the_span_fails() -> None:
     assert report.polished_error < 1e-6
 
 
-def test_what_is_certified_is_learned() -> None:
+def test_what_is_certified_is_learned():
     """Learner 1.13: saturated patterns betray a hull that holds no head, at a small η and a clear gap."""
     missed, learned = (fit(teacher(2, 8, 90 + s, tau=6), 3000, 2, s, polish=False) for s in (3, 2))
     assert phase(missed, "span").verdict != "failed"  # by their own rules the phases trust this hull
@@ -117,7 +117,7 @@ def test_what_is_certified_is_learned() -> None:
 
 
 @pytest.mark.parametrize("heads", [2, pytest.param(3, marks=pytest.mark.slow)])
-def test_a_head_too_many_is_warned_of(heads: int) -> None:
+def test_a_head_too_many_is_warned_of(heads: int):
     """One head given 2 is certified in half of the cases: the function is right, the number of heads is not."""
     spare = phase(fit(teacher(1, 8, 40), 3000, 2, 0, heads=heads, polish=False), "net")
     exact = phase(fit(teacher(heads, 8, 40), 20_000, 2, 0, polish=False), "net")

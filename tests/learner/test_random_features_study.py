@@ -5,7 +5,7 @@ import numpy as np
 from learner.studies.random_features import DIM, TARGETS, linear_error, sphere, target
 
 
-def test_the_error_of_the_best_linear_function_is_that_of_least_squares_on_many_examples() -> None:
+def test_the_error_of_the_best_linear_function_is_that_of_least_squares_on_many_examples():
     rng = np.random.default_rng(0)
     X, b = sphere(40_000, rng), np.eye(DIM)[0]
     tokens = np.concatenate([np.ones((len(X), 1)), X.reshape(len(X), -1)], axis=1)

@@ -72,7 +72,7 @@ def factors(best: dict[Cell, float]) -> list[float]:
     return slopes
 
 
-def test_the_rows_are_those_of_the_plan() -> None:
+def test_the_rows_are_those_of_the_plan():
     plan = tomllib.loads((ROOT / "learner/studies/exponential_in_m/plan4.toml").read_text(encoding="utf-8"))
     printed = {key: value for key, value in plan.items() if key != "digest"}
     text = json.dumps(printed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -80,14 +80,14 @@ def test_the_rows_are_those_of_the_plan() -> None:
     assert {row["solver.plan"] for row in rows(NAME)} == {plan["digest"]}
 
 
-def test_how_many_medians_are_known() -> None:
+def test_how_many_medians_are_known():
     assert NUMBERS["sizes"] == len(runs("default"))
     assert NUMBERS["bounds"] == len(runs("default")) - len(DEFAULT)
     assert NUMBERS["largest"] == max(comb(d - 1, m) for m, d, _ in DEFAULT)
 
 
 @pytest.mark.parametrize("width", [16, 64, 256])
-def test_examples_as_a_power_of_n(width: int) -> None:
+def test_examples_as_a_power_of_n(width: int):
     """Of the cells in which settings were tuned."""
     places, best = {cell[:2] for cell in runs("tuned")}, cheapest("hidden set")
     kept = [
@@ -100,7 +100,7 @@ def test_examples_as_a_power_of_n(width: int) -> None:
     assert [printed["value"], printed["low"], printed["high"]] == pytest.approx(k, rel=6e-3)
 
 
-def test_the_factor_a_head_of_hidden_sets_and_of_controls() -> None:
+def test_the_factor_a_head_of_hidden_sets_and_of_controls():
     hidden = factors(cheapest("hidden set"))
     controls = [x for arm in CONTROLS for x in factors(cheapest(arm))]
     printed = [NUMBERS["factor"][name] for name in ("hidden", "most", "control")]
@@ -115,7 +115,7 @@ def lottery(cell: Cell) -> float:
     return float(drawn[f"detail.{16 if read / len(some) <= 2**17 else 64}.value"])
 
 
-def test_the_errors_of_the_first_two_laws() -> None:
+def test_the_errors_of_the_first_two_laws():
     """With a level of its own for even m, fitted to N below 500,000 and asked about the others."""
     cells = [cell for cell in DEFAULT if cell[0] < cell[1] - 1]
     m, d, M = np.array(cells, dtype=float).T
@@ -139,7 +139,7 @@ def test_the_errors_of_the_first_two_laws() -> None:
 
 
 @pytest.mark.parametrize("name", ["work", "sparse"])
-def test_heads_times_examples_over_n(name: str) -> None:
+def test_heads_times_examples_over_n(name: str):
     shares = [
         M * cost / comb(d - 1, m)
         for (m, d, M), cost in DEFAULT.items()
@@ -152,7 +152,7 @@ def test_heads_times_examples_over_n(name: str) -> None:
     assert (printed["near"], printed["of"]) == (sum(mean / 3 < x < 3 * mean for x in shares), len(shares))
 
 
-def test_heads_times_examples_by_width_and_their_growth_along_lines() -> None:
+def test_heads_times_examples_by_width_and_their_growth_along_lines():
     """Where 16 N/M exceeds 110 √N: none of seven growths is shown to be slower than that of N."""
     work = {cell: (comb(cell[1] - 1, cell[0]), cost) for cell, cost in DEFAULT.items()}
     work = {cell: (N, cost) for cell, (N, cost) in work.items() if 16 * N / cell[2] > 110 * sqrt(N)}
@@ -167,7 +167,7 @@ def test_heads_times_examples_by_width_and_their_growth_along_lines() -> None:
     assert NUMBERS["faster"] == sum(low > 1 for low, _ in ends)
 
 
-def test_records_are_the_cheapest_medians() -> None:
+def test_records_are_the_cheapest_medians():
     """Of every named hidden set by examples, and by heads x examples."""
     medians = [*DEFAULT.items(), *known("tuned").items()]
     text = (ROOT / "learner/studies/exponential_in_m/records.csv").read_text(encoding="utf-8")
@@ -180,7 +180,7 @@ def test_records_are_the_cheapest_medians() -> None:
         assert (int(line["examples"]), int(line["heads_examples"])) == (round(cost), width * round(cost))
 
 
-def test_labels_that_are_coins_are_never_called_learned() -> None:
+def test_labels_that_are_coins_are_never_called_learned():
     coins = [row["status"] for some in runs("coins").values() for row in some]
     assert (
         NUMBERS["coins"] == {"runs": len(coins), "solved": coins.count("solved")} == {"runs": 80, "solved": 0}

@@ -42,7 +42,7 @@ def brackets() -> dict[Place, dict[str, int]]:
     return known
 
 
-def test_the_brackets_of_V_and_G() -> None:
+def test_the_brackets_of_V_and_G():
     numbers, (shown, *_) = summary("games")["numbers"], article_tables("games")
     known, expected, ratios = brackets(), {}, {}
     for (n, s, tau), at in known.items():

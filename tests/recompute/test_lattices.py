@@ -29,7 +29,7 @@ def solved(runs: list[Row]) -> int:
     return sum(row["status"] == "solved" for row in runs)
 
 
-def test_the_largest_sizes() -> None:
+def test_the_largest_sizes():
     numbers, (table, *_) = summary("lattices")["numbers"], article_tables("lattices")
     ends = []
     for (q, p), line in zip(PAIRS, table[1:], strict=True):
@@ -54,7 +54,7 @@ def test_the_largest_sizes() -> None:
     assert (table[1][2], table[4][2], table[1][6], table[4][6]) == ("50", "140", "70", "96")
 
 
-def test_the_predictions() -> None:
+def test_the_predictions():
     numbers, took, errors = summary("lattices")["numbers"], [], []
     for runs in cells().values():
         times = [max(seconds()[row["identity"]], FLOOR) for row in runs if row["status"] == "solved"]

@@ -10,7 +10,7 @@ def of(family: str, **wanted: str) -> list[Row]:
     return rows("linear-attention", family=family, **wanted)
 
 
-def test_a_head_is_recovered_at_full_rank_and_never_below() -> None:
+def test_a_head_is_recovered_at_full_rank_and_never_below():
     printed = summary("linear-attention")["numbers"]
     counts = {"True": [0, 0], "False": [0, 0]}
     for row in of("linear-attention"):
@@ -25,7 +25,7 @@ def test_a_head_is_recovered_at_full_rank_and_never_below() -> None:
     assert counts == {"True": [162, 162], "False": [64, 0]}
 
 
-def test_certified_steps_of_automata_are_right() -> None:
+def test_certified_steps_of_automata_are_right():
     printed, sure, right = summary("linear-attention")["numbers"]["automata"], 0, 0
     shares: dict[float, dict[int, list[float]]] = {times: defaultdict(list) for times in (1.0, 2.0, 3.0)}
     for row in of("automata"):

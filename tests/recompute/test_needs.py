@@ -52,7 +52,7 @@ def needed_at_least(sets: int, price: Callable[[int, float], float], root: int) 
     return max(cheapest, (8 * (sets - 1)) ** (1 / root))
 
 
-def test_the_least_prices(numbers: dict) -> None:
+def test_the_least_prices(numbers: dict):
     """What is needed is rounded down, what is reached is rounded up."""
     for line in article_tables("needs")[0][1:]:
         s, sets = int(line[0]), comb(23, int(line[0]))
@@ -69,7 +69,7 @@ def test_the_least_prices(numbers: dict) -> None:
     assert numbers["times"] == f"{ceil(100 * reached[0] / needed[0]) / 100:g}"
 
 
-def test_games_over_the_floor(numbers: dict) -> None:
+def test_games_over_the_floor(numbers: dict):
     ratios = []
     for (d, bits), won in games().items():
         for tau in {tau for _, tau in won}:
@@ -91,14 +91,14 @@ def needed(bits: int, tau: Fraction) -> float:
     return log2(bound.numerator) - log2(bound.denominator)
 
 
-def test_what_heads_buy(numbers: dict) -> None:
+def test_what_heads_buy(numbers: dict):
     """m heads of the gadget diag hide m bits, m of the gadget wide 2m - 1."""
     for name, tau in (("coarse", "0.1"), ("fine", "0.001")):
         bought = {gadget: power(needed(size, Fraction(tau))) for gadget, size in (("diag", 32), ("wide", 63))}
         assert numbers["heads"][name] == {"tau": float(tau), **bought}
 
 
-def test_the_numbers_of_nice_layers(numbers: dict) -> None:
+def test_the_numbers_of_nice_layers(numbers: dict):
     """The largest tolerance at which the error is small enough, of each layer of two tokens."""
     needs: dict[str, dict[int, list[float]]] = {}
     for kind, aim in (("phases", 0.3), ("every head", 0.1)):

@@ -58,7 +58,7 @@ def enough(heads: int) -> list[float]:
     return sorted(least)
 
 
-def test_where_each_knob_breaks_each_method() -> None:
+def test_where_each_knob_breaks_each_method():
     (by_knob,) = article_tables("nice-layers")
     for line, knob in zip(by_knob[1:], KNOBS, strict=True):
         cells = [line[2], *line[4:]]
@@ -78,7 +78,7 @@ def a_parameter(least: list[float], heads: int) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def test_the_numbers_of_the_title() -> None:
+def test_the_numbers_of_the_title():
     numbers = summary("nice-layers")["numbers"]
     assert numbers["sixteen"] == enough(16)[-1]
     assert numbers["sixteen_ratio"] == pytest.approx(numbers["sixteen"] / (16 * DIM))

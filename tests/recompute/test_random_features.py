@@ -34,14 +34,14 @@ def enough(target: str) -> int:
     return COUNTS[behind[-1] + 1] if behind else COUNTS[0]
 
 
-def test_half_the_examples_are_enough_on_every_target() -> None:
+def test_half_the_examples_are_enough_on_every_target():
     numbers = summary("random-features")["numbers"]
     assert max(enough(name) for name in TARGETS) == numbers["enough"] == 2048
     wins = [interval(errors(name, ATTENTION, 2048) - errors(name, NETWORK, 4096))[2] < 0 for name in TARGETS]
     assert (sum(wins), len(wins)) == (numbers["won"], numbers["targets"]) == (7, 7)
 
 
-def test_the_table_of_targets_and_who_beats_every_linear_function() -> None:
+def test_the_table_of_targets_and_who_beats_every_linear_function():
     """What linear functions leave is computed, and held by tests/learner/test_random_features_study.py."""
     (head, *lines), *_ = article_tables("random-features")
     assert [head[0], *(line[0] for line in lines)] == ["target", *TARGETS]
@@ -56,7 +56,7 @@ def test_the_table_of_targets_and_who_beats_every_linear_function() -> None:
         assert summary("random-features")["numbers"]["beaten"][title] == beaten
 
 
-def test_a_network_that_treats_keys_alike_keeps_up() -> None:
+def test_a_network_that_treats_keys_alike_keeps_up():
     gaps = [interval(errors(name, ATTENTION, 2048) - errors(name, PAIRS, 2048)) for name in TARGETS]
     assert summary("random-features")["numbers"]["alike"] == {
         "examples": 2048,

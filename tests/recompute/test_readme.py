@@ -8,7 +8,7 @@ README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 ANSWER = " ".join((ROOT / "docs" / "answer.md").read_text(encoding="utf-8").split())
 
 
-def test_what_a_further_head_multiplies_examples_by() -> None:
+def test_what_a_further_head_multiplies_examples_by():
     factor = summary("exponential-in-m")["numbers"]["factor"]
     for text in (README, ANSWER):
         assert re.findall(r"(\d+\.\d+) to (\d+\.\d)\b", text)[0] == (
@@ -18,7 +18,7 @@ def test_what_a_further_head_multiplies_examples_by() -> None:
         assert str(factor["control"]) in text
 
 
-def test_heads_times_examples_over_n_and_the_exponents() -> None:
+def test_heads_times_examples_over_n_and_the_exponents():
     numbers = summary("exponential-in-m")["numbers"]
     (times,) = {*re.findall(r"about (\d+) N", f"{README} {ANSWER}")}
     assert int(times) == round(numbers["sparse"]["mean"])
@@ -27,6 +27,6 @@ def test_heads_times_examples_over_n_and_the_exponents() -> None:
     assert numbers["slower"]["rays"] == 0
 
 
-def test_readme_is_short() -> None:
+def test_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 700
     assert len((ROOT / "docs" / "answer.md").read_text(encoding="utf-8").split()) <= 1500

@@ -40,7 +40,7 @@ def never_fitted(row: Row) -> bool:
     return (row["status"], row["cost"], row["detail.limit"]) == ("budget", "0", "multiply-adds")
 
 
-def test_who_solves_how_many() -> None:
+def test_who_solves_how_many():
     numbers, learners, attacks = summary("stress")["numbers"], of("learner"), of("attack")
     provable = [row for row in learners if row["solver.learner"] == "provable"]
     hidden = [row for row in provable if row["family"] != "nondegenerate"]
@@ -76,7 +76,7 @@ def test_who_solves_how_many() -> None:
     assert numbers["runs"] == {"all": len(learners), **ends}
 
 
-def test_what_solved_each_kind_and_what_is_proved() -> None:
+def test_what_solved_each_kind_and_what_is_proved():
     main = article_tables("stress")[1]
     suite = json.loads((ROOT / "hardness" / "instance" / "suite.json").read_text(encoding="utf-8"))["cells"]
     for kind, tier, learner, attack, proved, predicted in main[1:]:

@@ -31,7 +31,7 @@ def all_solved(runs: list[Row]) -> bool:
     return all(row["status"] == "solved" for row in runs)
 
 
-def test_students_of_chains(numbers: dict[str, Any]) -> None:
+def test_students_of_chains(numbers: dict[str, Any]):
     students = rows("switches", family="nested", solver_kind="learner")
     cells = grouped(students, "params.block", "params.dim")
     whole = {(int(g), int(d)): logs(runs) for (g, d), runs in cells.items() if all_solved(runs)}
@@ -48,7 +48,7 @@ def test_students_of_chains(numbers: dict[str, Any]) -> None:
     assert (printed["solved"], printed["runs"]) == (untaught.count("solved"), len(untaught))
 
 
-def test_students_on_biased_inputs(numbers: dict[str, Any]) -> None:
+def test_students_on_biased_inputs(numbers: dict[str, Any]):
     cells = grouped(rows("switches", family="parity", solver_kind="learner"), "params.bias", "params.dim")
     whole = {mu: logs(runs) for (mu, d), runs in cells.items() if d == "16" and all_solved(runs)}
     fair = fmean(whole.pop("0"))
@@ -59,7 +59,7 @@ def test_students_on_biased_inputs(numbers: dict[str, Any]) -> None:
     assert numbers["bias"]["runs"] == len(extreme)
 
 
-def test_biases_of_n_queries(numbers: dict[str, Any]) -> None:
+def test_biases_of_n_queries(numbers: dict[str, Any]):
     """μ⁵(1 − μ²) > .08, inside the interval that is printed; √(1 − 4τ) ends what is proved to be enough."""
     bias = numbers["bias"]
     low, high = float(bias["from"]), float(bias["to"])
@@ -69,7 +69,7 @@ def test_biases_of_n_queries(numbers: dict[str, Any]) -> None:
     assert numbers["alone"] == f"{8 * 0.02**2 * (comb(63, 6) - 1):,.0f}"
 
 
-def test_elimination_under_noise(numbers: dict[str, Any]) -> None:
+def test_elimination_under_noise(numbers: dict[str, Any]):
     runs = grouped(rows("switches", solver_kind="elimination"), "params.flip")
     tries = [float(row["cost"]) for row in runs[("0.25",)]]
     noise = numbers["noise"]

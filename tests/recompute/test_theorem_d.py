@@ -139,7 +139,7 @@ def sizes() -> dict[int, int]:
     return {1: 1, 2: 1} | {e: len(partite(e)[1]) for e in range(3, 13)}
 
 
-def test_the_table_of_theorem_d() -> None:
+def test_the_table_of_theorem_d():
     assert ranks() == {2: 3, 3: 4, 4: 4, 5: 5, 6: 5, **dict.fromkeys(range(7, 13), 7)}
     rows = re.findall(r"^\| (\d+) \| \[(\S+), (\S+)\) \| (\d+) \| (\d+) \|", PAGE, re.MULTILINE)
     assert [int(e) for e, *_ in rows] == list(range(1, 13))
@@ -150,7 +150,7 @@ def test_the_table_of_theorem_d() -> None:
         assert (int(rank), int(size)) == (of_rank[int(e)], needed[int(e)])
 
 
-def test_where_the_limit_is_known() -> None:
+def test_where_the_limit_is_known():
     """For sets of size s from T(e) up, e being the first that they do not reach."""
     needed = sizes()
     limits = {s: separation(min(e for e in range(1, 14) if needed.get(e, 99) > s)) for s in range(1, 8)}
@@ -160,7 +160,7 @@ def test_where_the_limit_is_known() -> None:
 
 
 @pytest.mark.parametrize("e", range(3, 13))
-def test_sets_out_of_s_parts_hold_the_query(e: int) -> None:
+def test_sets_out_of_s_parts_hold_the_query(e: int):
     """On sets with an element out of each of s parts the query has the means of the stored one, input by input."""
     stored, cuts = partite(e)
     places, sums, elements = support(stored), transform(np.array(stored["values"])), count()

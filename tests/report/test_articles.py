@@ -20,7 +20,7 @@ WORDS, NUMBERS, TABLES, TITLE, SENTENCE = 900, 80, 4, 20, 18  # the most of an a
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_an_article_is_made_of_its_rows_byte_for_byte(name: str, tmp_path: Path) -> None:
+def test_an_article_is_made_of_its_rows_byte_for_byte(name: str, tmp_path):
     """Placeholders are known and numbers used, or `write` raises."""
     written = sorted(path.name for path in (REPORTS / name).iterdir() if path.name != "index.html")
     article.write(catalog.get(name), rows.read(REPORTS / name), tmp_path)
@@ -30,7 +30,7 @@ def test_an_article_is_made_of_its_rows_byte_for_byte(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_an_article_is_short_enough_to_be_read(name: str) -> None:
+def test_an_article_is_short_enough_to_be_read(name: str):
     text = prose((REPORTS / name / article.ARTICLE).read_text(encoding="utf-8"))
     title, _, body = text.partition("\n")
     assert len(words(title)) <= TITLE
@@ -42,7 +42,7 @@ def test_an_article_is_short_enough_to_be_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_links_of_an_article_resolve(name: str) -> None:
+def test_links_of_an_article_resolve(name: str):
     text = (REPORTS / name / article.ARTICLE).read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)\s]+)\)", text)
     assert links
@@ -115,8 +115,8 @@ def study(page: Path, numbers: Any = None, names: str = "costs") -> Study:
     ],
 )
 def test_a_page_that_does_not_fit_its_numbers_is_refused(
-    tmp_path: Path, text: str, numbers: Any, names: str, words: str
-) -> None:
+    tmp_path, text: str, numbers: Any, names: str, words: str
+):
     (tmp_path / "page.md").write_text(text)
     with pytest.raises(InputError, match=re.escape(words)):
         article.write(
@@ -125,7 +125,7 @@ def test_a_page_that_does_not_fit_its_numbers_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_committed_folder_gets_its_article_and_a_store_the_dashboard(tmp_path: Path) -> None:
+def test_a_committed_folder_gets_its_article_and_a_store_the_dashboard(tmp_path):
     shutil.copytree(REPORTS / "random-features", tmp_path / "committed")
     assert catalog.report(tmp_path / "committed", pdf=True)[1].name == "README.md"
     assert (tmp_path / "committed" / "errors.pdf").read_bytes().startswith(b"%PDF")

@@ -1,7 +1,6 @@
 """Dashboards of any rows: medians by cell, bounds where runs were cut short, and texts of others escaped."""
 
 import re
-from pathlib import Path
 
 import pytest
 from commands import run_command
@@ -27,7 +26,7 @@ def task(dim: int, run: int, name: str = "x") -> Task:
     return Task("parity", {"dim": dim, "heads": 2}, {"kind": "sweep", "learner": name}, {"samples": 50}, run)
 
 
-def test_medians_are_bounds_where_half_the_runs_are_cut_short_and_crashes_have_no_cost() -> None:
+def test_medians_are_bounds_where_half_the_runs_are_cut_short_and_crashes_have_no_cost():
     rows = [Row(task(dim, run), Outcome(*end)) for dim, ends in ENDS.items() for run, end in enumerate(ends)]
     cells = cells_of(frame(rows)).set_index("dim")
     assert {dim: str(at) for dim, at in cells["median"].items()} == {
@@ -50,7 +49,7 @@ def words(drawn: bytes) -> list[str]:
     return re.findall("<text[^>]*>([^<]*[a-z][^<]*)</text>", drawn.decode())
 
 
-def test_budgets_and_sizes_that_follow_from_the_heads_make_no_lines_and_solvers_are_told_apart() -> None:
+def test_budgets_and_sizes_that_follow_from_the_heads_make_no_lines_and_solvers_are_told_apart():
     tasks = tasks_at(places_of([2, 3, 4], 4), ["diagonal"])
     rows = frame(Row(each, Outcome("solved", 10 * each.params["heads"])) for each in tasks)
     examples, queries = map(words, drawings(rows))
@@ -64,7 +63,7 @@ def test_budgets_and_sizes_that_follow_from_the_heads_make_no_lines_and_solvers_
     }
 
 
-def test_lines_that_are_left_out_are_counted() -> None:
+def test_lines_that_are_left_out_are_counted():
     rows = [
         Row(task(dim, 0, f"l{i}"), Outcome("solved", 9)) for i in range(16) for dim in range(8, 10 - (i > 0))
     ]
@@ -75,7 +74,7 @@ def test_lines_that_are_left_out_are_counted() -> None:
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script><img src=x>", "red \x1b[31m \x07 \u202eexe.txt"])
-def test_texts_of_others_are_shown_as_texts(tmp_path: Path, text: str) -> None:
+def test_texts_of_others_are_shown_as_texts(tmp_path, text: str):
     """A store's reason, name and provenance, on the page and in the terminal."""
     with Store(tmp_path / "rows.db", {"study": "sweep", "seed": 0, "quick": True}) as store:
         store.plan([task(8, run, text) for run in range(2)] if "<" in text else [task(8, 0), task(8, 1)])

@@ -13,7 +13,7 @@ from hardness.sq.averages import Averages, Estimate
 from hardness.sq.oracle import samples_for
 
 
-def test_answers_lie_within_the_tolerance_and_every_entry_is_a_query() -> None:
+def test_answers_lie_within_the_tolerance_and_every_entry_is_a_query():
     instance = Instance.generate(Nondegenerate(4, 2, 1), seed=0)
     exact = Averages(instance, "noisy", 1e-12, seed=1)(lambda X, Y: X.sum(axis=(0, 1)) / 2, 1.0)
     ask = Averages(instance, "noisy", 0.05, seed=1)
@@ -23,7 +23,7 @@ def test_answers_lie_within_the_tolerance_and_every_entry_is_a_query() -> None:
     assert ask.ledger.queries == 20 * 4
 
 
-def test_sampled_answers_take_fresh_examples_each_time() -> None:
+def test_sampled_answers_take_fresh_examples_each_time():
     instance = Instance.generate(Nondegenerate(4, 2, 1), seed=0)
     ask = Averages(instance, "sampled", 0.2, seed=1)
     counts = [float(ask(lambda X, Y: np.array([float(len(X))]), 1.0)[0]) for _ in range(2)]
@@ -33,13 +33,13 @@ def test_sampled_answers_take_fresh_examples_each_time() -> None:
     assert ask._drawn == 4 * samples_for(0.2)
 
 
-def test_a_query_beyond_its_bound_is_refused() -> None:
+def test_a_query_beyond_its_bound_is_refused():
     ask = Averages(Instance.generate(Nondegenerate(4, 2, 1), seed=0), "noisy", 0.1, seed=1)
     with pytest.raises(InputError, match="exceeds its bound"):
         ask(lambda X, Y: np.array([2.0 * len(X)]), 1.0)
 
 
-def test_errors_of_estimates_are_zero_for_the_truth() -> None:
+def test_errors_of_estimates_are_zero_for_the_truth():
     layer = Instance.generate(Nondegenerate(4, 2, 2), seed=0).layer()
     directions = layer.theta[1:] - layer.theta[:1]
     directions = directions / np.linalg.norm(directions, axis=(1, 2), keepdims=True)
@@ -52,7 +52,7 @@ def test_errors_of_estimates_are_zero_for_the_truth() -> None:
     assert Estimate("sculpt").error(layer, 2)[1] == float("inf")
 
 
-def test_the_phases_work_at_a_small_tolerance_and_not_at_a_large_one() -> None:
+def test_the_phases_work_at_a_small_tolerance_and_not_at_a_large_one():
     line = "sq learn nondegenerate --dim 6 --tokens 2 --heads 1 --seed 0 --json"
     fine, rough = (json.loads(run_command(f"{line} --tolerance {t}").out) for t in (1e-5, 0.3))
     assert (fine["status"], rough["status"]) == ("solved", "wrong")

@@ -36,7 +36,7 @@ specification.loader.exec_module(checker)
 
 
 @pytest.fixture
-def verdict(tmp_path: Path) -> Verdict:
+def verdict(tmp_path) -> Verdict:
     """Exit code and line that the checker gives to a certificate."""
 
     def check(content: Any) -> tuple[int, str]:
@@ -62,7 +62,7 @@ def bases() -> dict[str, Certificate]:
     return json.loads(json.dumps(certificates))
 
 
-def false_transcript(base: Certificate, rng: np.random.Generator) -> None:
+def false_transcript(base: Certificate, rng: np.random.Generator):
     """Change a transcript so that it is false."""
     tau, i, side = Fraction(base["tolerance"]), int(rng.integers(base["queries"])), int(rng.integers(2))
     n = base["family"]["n"]
@@ -86,7 +86,7 @@ def false_transcript(base: Certificate, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("name", ["batches", "blocks", "characters"])
-def test_false_transcripts_are_refused(name: str, verdict: Verdict) -> None:
+def test_false_transcripts_are_refused(name: str, verdict: Verdict):
     rng = np.random.default_rng(17)
     for number in range(15):
         base = deepcopy(bases()[name])
@@ -99,7 +99,7 @@ def test_false_transcripts_are_refused(name: str, verdict: Verdict) -> None:
 
 @given(seed=st.integers(0, 2**32), name=st.sampled_from(["value", "plane", "theorem"]))
 @settings(max_examples=40)
-def test_a_changed_proof_never_proves_another_statement(tmp_path_factory: Any, seed: int, name: str) -> None:
+def test_a_changed_proof_never_proves_another_statement(tmp_path_factory: Any, seed: int, name: str):
     """Any integer of the proof, or several, changed at random: what is still accepted states what it stated before."""
     rng, base = np.random.default_rng(seed), deepcopy(bases()[name])
     parts = ["value", "strategy", "refutations", "tables"] if "value" in base else ["family"]
@@ -126,7 +126,7 @@ def complement(proof: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
-def test_committed_certificates_are_verified_alone(path: Path) -> None:
+def test_committed_certificates_are_verified_alone(path: Path):
     """By a process that sees nothing of the lab."""
     command = [sys.executable, "-I", str(CHECKER), str(path)]
     completed = subprocess.run(command, capture_output=True, text=True, cwd="/")
@@ -134,7 +134,7 @@ def test_committed_certificates_are_verified_alone(path: Path) -> None:
     assert completed.stdout == f"Verified: {certificate.statement(json.loads(path.read_text()))}.\n"
 
 
-def test_the_headline_numbers_are_certified_and_one_more_is_refused(verdict: Verdict) -> None:
+def test_the_headline_numbers_are_certified_and_one_more_is_refused(verdict: Verdict):
     kept = {path.stem: json.loads(path.read_text()) for path in COMMITTED}
     assert {stored["certificate"] for stored in kept.values()} == {"transcript", "bound", "value"}
     bounds = [stored for stored in kept.values() if stored["certificate"] == "bound"]
@@ -170,14 +170,14 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("content", "code", "reason"), HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_files_get_one_line(content: Any, code: int, reason: str, verdict: Verdict) -> None:
+def test_hostile_files_get_one_line(content: Any, code: int, reason: str, verdict: Verdict):
     exit_code, line = verdict(content)
     assert (exit_code, reason in line) == (code, True), line
     assert line.isascii()
     assert line.isprintable()
 
 
-def test_the_exit_code_of_the_checker(tmp_path: Path) -> None:
+def test_the_exit_code_of_the_checker(tmp_path):
     """1 would say that the certificate does not hold; more steps than usual are allowed on demand."""
     path = tmp_path / "c.json"
     path.write_text(json.dumps(bases()["value"]))
@@ -195,7 +195,7 @@ def test_the_exit_code_of_the_checker(tmp_path: Path) -> None:
     tolerance=st.decimals("0.003", "0.249", places=4)
     | st.sampled_from([Decimal(around) for around in ("0.1354", "0.1355", "0.1374", "0.1375", "0.1389")]),
 )
-def test_theorem_b_is_computed_alike_on_both_sides(n: int, s: int, tolerance: Decimal) -> None:
+def test_theorem_b_is_computed_alike_on_both_sides(n: int, s: int, tolerance: Decimal):
     """Also around the two bounds on T(5), where the checker's is the weaker one."""
     concepts = ParityConcepts(max(n, s), min(n, s))
     queries = certificate.bound(concepts, float(tolerance))["queries"]
@@ -212,12 +212,12 @@ def test_theorem_b_is_computed_alike_on_both_sides(n: int, s: int, tolerance: De
         pytest.param("flat", marks=pytest.mark.slow),
     ],
 )
-def test_every_strategy_on_parities_leaves_a_checkable_transcript(strategy: str, verdict: Verdict) -> None:
+def test_every_strategy_on_parities_leaves_a_checkable_transcript(strategy: str, verdict: Verdict):
     transcript = certificate.transcript(ParityConcepts(8, 3), 0.1, strategy, seed=3)
     assert verdict(transcript) == (0, f"Verified: {certificate.statement(transcript)}.")
 
 
-def test_the_command_writes_what_it_says(tmp_path: Path) -> None:
+def test_the_command_writes_what_it_says(tmp_path):
     for kind, more in {"transcript": "--strategy sign-batch --seed 1", "bound": "", "value": ""}.items():
         out = tmp_path / "deep" / f"{kind}.json"
         line = f"sq certify parity --dim 5 --heads 2 --tolerance 0.15 --kind {kind} {more} --out"

@@ -130,3 +130,35 @@ def test_the_sharper_constant_is_that_of_theory():
         messages.gradient_information(float("nan"))
     assert messages.gradient_information(1e9) < 1.1e-18
     assert messages.proved_examples(10**9, 0.01) == 0
+
+
+def gaussian_gap(mean, covariance, batch):
+    """h = 2 (1 - affinity) of N(mean, covariance/batch) and N(0, 1/batch)."""
+    middle = (np.eye(len(mean)) + covariance) / 2
+    log_affinity = np.linalg.slogdet(covariance)[1] / 4 - np.linalg.slogdet(middle)[1] / 2
+    return 2 * (1 - exp(log_affinity - batch * mean @ np.linalg.solve(middle, mean) / 8))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_theorem_G_on_random_gradients(seed):
+    """Both sums over all sets, of the Gaussians themselves, against the bounds of the proof."""
+    rng, n, p = np.random.default_rng(seed), 6, 4
+    sets = np.arange(1, 2**n)
+    characters = 1.0 - 2 * (np.bitwise_count(sets[:, None] & np.arange(2**n)) & 1)
+    a, b = rng.standard_normal((2, 2**n, p)) @ rng.standard_normal((p, p))
+    a -= a.mean(axis=0)
+    null = (a.T @ a + b.T @ b) / 2**n
+    root = np.linalg.cholesky(np.linalg.inv(null))
+    alpha, beta = a @ root, b @ root
+    means = characters @ beta / 2**n
+    assert (means**2).sum() <= p
+    fourth = float(((alpha**2).sum(1) * (beta**2).sum(1)).mean()) / p**2
+    for batch in (p, 4 * p, 64 * p):
+        same = 2 * (1 - np.exp(-batch * (means**2).sum(1) / 8))
+        assert same.sum() <= batch * p / 4
+        total = 0.0
+        for chi, mean in zip(characters, means, strict=True):
+            cross = (alpha * chi[:, None]).T @ beta / 2**n
+            covariance = np.eye(p) + cross + cross.T - np.outer(mean, mean)
+            total += gaussian_gap(mean, covariance, batch)
+        assert total <= (64 * fourth + 16.5) * batch * p

@@ -22,7 +22,7 @@ needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not
 
 @pytest.mark.slow
 @needs_coq
-def test_make_proofs_checks_and_prints_what_is_proved(tmp_path: Path) -> None:
+def test_make_proofs_checks_and_prints_what_is_proved(tmp_path):
     completed = subprocess.run(
         ["make", "proofs", f"PROOFS={tmp_path}"], cwd=ROOT, capture_output=True, text=True
     )
@@ -35,14 +35,14 @@ def test_make_proofs_checks_and_prints_what_is_proved(tmp_path: Path) -> None:
     assert axioms == OF_THE_REALS
 
 
-def test_nothing_is_assumed_or_left_open() -> None:
+def test_nothing_is_assumed_or_left_open():
     assert len(PROOFS) == 4
     for path in PROOFS:
         assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b", path.read_text()), path
 
 
 @pytest.mark.slow
-def test_t_of_five_by_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_t_of_five_by_computer(monkeypatch: pytest.MonkeyPatch):
     """Half a minute; a smaller bound is not shown."""
     monkeypatch.syspath_prepend(str(ROOT / "checker"))
     t_of_five = importlib.import_module("t_of_five")

@@ -18,7 +18,7 @@ from hardness.sq.queries import LevelTable, Query
 from hardness.sq.strategies import vote
 
 
-def test_parity_sda_by_brute_force() -> None:
+def test_parity_sda_by_brute_force():
     """Largest Q such that every D' of at least (N-1)/Q concepts averages below g; D' of k averages 1/(2k)."""
     for size in (4, 10, 33):
         for g in (0.3, 0.1, 0.03, 0.01):
@@ -30,7 +30,7 @@ def test_parity_sda_by_brute_force() -> None:
             assert dimension.parity_sda(size, g) == best
 
 
-def test_numbers_of_theory_2_5() -> None:
+def test_numbers_of_theory_2_5():
     bounds, names = dimension.parity_bounds(Parity(64, 12, "dot").sets, 0.05), ("szorenyi", "bfjkmr", "sda")
     printed = {name: round(log2(bounds[name]), 1) for name in ("window", "null", *names)}
     assert printed == {"window": 20.4, "null": 19.4, "szorenyi": 18.4, "bfjkmr": 7.7, "sda": 16.8}
@@ -39,7 +39,7 @@ def test_numbers_of_theory_2_5() -> None:
 
 @pytest.mark.parametrize("gadget", ["diag", "dot"])
 @pytest.mark.parametrize(("n", "q"), [(2, 5), (3, 4), (3, 7)])
-def test_the_spectrum_bounds_phi_from_above(n: int, q: int, gadget: str) -> None:
+def test_the_spectrum_bounds_phi_from_above(n: int, q: int, gadget: str):
     """Sizes in order, rounded up, are at least the true |phi|, and their means within 1% of the true ones."""
     concepts = RoundingConcepts(n, q, 2, gadget)
     u, odds = concepts.public()
@@ -52,7 +52,7 @@ def test_the_spectrum_bounds_phi_from_above(n: int, q: int, gadget: str) -> None
         assert truth - 1e-12 <= sizes[:take].mean() <= 1.01 * truth + 2.0**-50
 
 
-def test_cosine_correlations_are_phi() -> None:
+def test_cosine_correlations_are_phi():
     """Theory 2.1: E f_w f_w' = (phi(w - w') + phi(w + w'))/2."""
     q, n = 7, 3
     rng = np.random.default_rng(0)
@@ -67,7 +67,7 @@ def test_cosine_correlations_are_phi() -> None:
             assert abs(phi[0]) == pytest.approx(abs(exact))
 
 
-def test_cosine_sda_of_theory_2_4() -> None:
+def test_cosine_sda_of_theory_2_4():
     """The table was made with bins twice as wide: its values are valid, ours are sharper by up to 2%."""
     for n, *values in table("2.4", "n"):
         laws = {bins: rounding_bounds.spectrum(int(n), 97, "dot", bins) for bins in (128, 256)}
@@ -80,7 +80,7 @@ def test_cosine_sda_of_theory_2_4() -> None:
 
 
 @pytest.mark.parametrize(("n", "q", "p"), [(2, 5, 2), (3, 5, 3), (2, 7, 2), (2, 11, 4)])
-def test_label_sda_is_below_brute_force(n: int, q: int, p: int) -> None:
+def test_label_sda_is_below_brute_force(n: int, q: int, p: int):
     """Rows of the true chi-square correlations, sorted: no top part averages more than the bound says."""
     concepts = RoundingConcepts(n, q, p)
     labels, odds = concepts.label_table, concepts.public()[1]
@@ -98,7 +98,7 @@ def test_label_sda_is_below_brute_force(n: int, q: int, p: int) -> None:
 
 @pytest.mark.parametrize("q", range(2, 10))
 @pytest.mark.parametrize("gadget", ["diag", "dot"])
-def test_pairwise_independence(q: int, gadget: str) -> None:
+def test_pairwise_independence(q: int, gadget: str):
     """Theory 2.6, every q <= 9: (<w,u>, <w,u'>) is uniform on Z_q^2 for all pairs the proof uses, n <= 4 (3: dot)."""
     for n in range(1, 5 if gadget == "diag" else 4):
         concepts = RoundingConcepts(n, q, 2, gadget)
@@ -114,7 +114,7 @@ def test_pairwise_independence(q: int, gadget: str) -> None:
 
 
 @pytest.mark.parametrize("gadget", ["diag", "dot"])
-def test_collision_factor_is_the_collision_probability(gadget: str) -> None:
+def test_collision_factor_is_the_collision_probability(gadget: str):
     for n, q in ((3, 5), (4, 4), (3, 9)):
         concepts = RoundingConcepts(n, q, 2, gadget)
         u, odds = concepts.public()
@@ -154,11 +154,11 @@ CLASSES = [*((*shape, "diag") for shape in DIAG), (4, 5, 2, "dot"), (4, 4, 2, "d
 
 
 @pytest.mark.parametrize("shape", CLASSES)
-def test_no_query_beats_theorem_2_6(shape: tuple[int, int, int, str]) -> None:
+def test_no_query_beats_theorem_2_6(shape: tuple[int, int, int, str]):
     assert eliminations(RoundingConcepts(*shape), 40, np.random.default_rng(1)) <= 1
 
 
-def test_truncation_holds_for_every_secret() -> None:
+def test_truncation_holds_for_every_secret():
     """The share and eps of `truncation` are those of the certificates of all secrets, where these are few enough."""
     n, q, p, heads = 4, 5, 2, 6
     concepts = RoundingConcepts(n, q, p, heads=heads)
@@ -174,9 +174,7 @@ def test_truncation_holds_for_every_secret() -> None:
 
 
 @pytest.mark.parametrize(("n", "heads"), [(3, 8), (4, 9)])
-def test_truncation_beyond_what_can_be_counted_holds_too(
-    n: int, heads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_truncation_beyond_what_can_be_counted_holds_too(n: int, heads: int, monkeypatch: pytest.MonkeyPatch):
     """By Hoeffding: no more than the exact error masses allow."""
     concepts = RoundingConcepts(n, 5, 2, heads=heads)
     masses = rounding_bounds.error_masses(concepts)
@@ -188,7 +186,7 @@ def test_truncation_beyond_what_can_be_counted_holds_too(
 
 
 @pytest.mark.parametrize(("s", "m"), [(7, 4), (8, 6), (9, 2), (12, 6)])
-def test_krawtchouk_coefficients_by_brute_force(s: int, m: int) -> None:
+def test_krawtchouk_coefficients_by_brute_force(s: int, m: int):
     v = np.arange(1 << s, dtype=np.uint64)
     weight = np.bitwise_count(v).astype(int)
     h = (-1.0) ** np.clip(weight, (s - m) // 2, (s - m) // 2 + m)
@@ -199,7 +197,7 @@ def test_krawtchouk_coefficients_by_brute_force(s: int, m: int) -> None:
         assert np.mean(h * chi) == pytest.approx(float(value), abs=1e-15)
 
 
-def test_mean_square_correlation_is_the_collision_probability() -> None:
+def test_mean_square_correlation_is_the_collision_probability():
     """Theory 2.3: rms 2^-n/2 over ALL pairs of secrets, exactly, from pairwise independence (u = 0 apart)."""
     n, q, p = 4, 5, 2
     concepts = RoundingConcepts(n, q, p)

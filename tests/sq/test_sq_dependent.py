@@ -17,7 +17,7 @@ from hardness.sq.bounds.floors import exact_floor
 
 @settings(max_examples=60)
 @given(count=st.integers(2, 200), cut=st.fractions(1, 20, max_denominator=20))
-def test_moments_of_a_cut_sum_are_binomial_sums(count: int, cut: Fraction) -> None:
+def test_moments_of_a_cut_sum_are_binomial_sums(count: int, cut: Fraction):
     law = [(Fraction(comb(count, h), 2**count), Fraction(2 * h - count)) for h in range(count + 1)]
     f = [max(min(z, cut), -cut) / (2 * cut) for _, z in law]
     driven = sum(p * z * y for (p, z), y in zip(law, f, strict=True)) / count
@@ -27,7 +27,7 @@ def test_moments_of_a_cut_sum_are_binomial_sums(count: int, cut: Fraction) -> No
 
 
 @pytest.mark.parametrize(("count", "cut"), [(2, 2), (4, 2), (4, 3), (5, 1), (6, 2), (7, 2), (7, 3)])
-def test_the_promise_holds_for_all_draws_on_average(count: int, cut: int) -> None:
+def test_the_promise_holds_for_all_draws_on_average(count: int, cut: int):
     """The proof's inequalities: mean, variance and what is not driven, over all sums of this many of seven sets.
 
     These are the sets of three coordinates that are not empty, as dependent as can be. All numbers are exact in floats
@@ -56,7 +56,7 @@ def test_the_promise_holds_for_all_draws_on_average(count: int, cut: int) -> Non
         assert np.mean(driven[:, totals == 0] <= tau + eps) <= crowd * variance / (nu - tau) ** 2 + eps
 
 
-def test_v_of_large_classes_is_known_up_to_half_of_pi() -> None:
+def test_v_of_large_classes_is_known_up_to_half_of_pi():
     """A class of this many parities takes no more than independent ones, which take pi/2 times lemma L's bound."""
     for tau, factor in ((0.05, 1.03), (2.0**-7, 1.02)):
         suffices = certain_queries(2**50, tau)
@@ -64,7 +64,7 @@ def test_v_of_large_classes_is_known_up_to_half_of_pi() -> None:
         assert suffices <= 1.03 * np.pi / 2 * 8 * tau**2 * 2**50
 
 
-def test_at_sixty_three_bits() -> None:
+def test_at_sixty_three_bits():
     """C(63, 8) at 2^-10: 248 million queries with independent sets, 53 thousand with dependent ones."""
     size = ParityConcepts(63, 8).size
     assert certain_queries(size, 2**-10) == 53026 < 1.8 * exact_floor(size, 2**-10)

@@ -32,7 +32,7 @@ from hardness.sq.bounds.floors import (
 TOLERANCES = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
 
 
-def test_the_table_of_independent_classes() -> None:
+def test_the_table_of_independent_classes():
     for size, *cells in table("2.7", "k"):
         for tau, cell in zip(TOLERANCES, cells, strict=True):
             bound = ceil(8 * decimal(tau) ** 2 * (int(size) - 1))
@@ -46,14 +46,14 @@ def independent(size: int) -> list[int]:
 
 @pytest.mark.parametrize("largest", [6, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tau", TOLERANCES)
-def test_search_agrees_with_the_recursion_on_independent_classes(tau: float, largest: int) -> None:
+def test_search_agrees_with_the_recursion_on_independent_classes(tau: float, largest: int):
     """Branch and bound knows nothing of theorem A."""
     games = SmallGames(tau, theorem=False)
     for size in range(1, largest + 1):
         assert games.value(independent(size)) == independent_value(size, tau)
 
 
-def test_the_separation_proves_what_it_says() -> None:
+def test_the_separation_proves_what_it_says():
     """Random forms: what the query or the weights give is on the right side."""
     rng, chances = np.random.default_rng(2), np.array([Fraction(1, 8)] * 8)
     for _ in range(40):
@@ -68,7 +68,7 @@ def test_the_separation_proves_what_it_says() -> None:
             assert sum(abs(np.array(weights) @ forms)) / 16 <= threshold
 
 
-def test_windows_are_closed() -> None:
+def test_windows_are_closed():
     """At tau = T(e) exactly nothing is lost; just below, e."""
     for e in (1, 2, 3, 4):
         tau = independent_apart(e)
@@ -81,14 +81,14 @@ def test_windows_are_closed() -> None:
 
 @settings(max_examples=150)
 @given(st.integers(2, 40), st.sampled_from([0.24, 0.2, 0.16, 0.12, 0.1, 0.08, 0.06]))
-def test_floors_are_below_what_is_exact(size: int, tau: float) -> None:
+def test_floors_are_below_what_is_exact(size: int, tau: float):
     """strict <= exact_floor where both count whole classes; exact_floor <= V of independent <= certain queries."""
     assert exact_floor(size, tau) <= independent_value(size, tau) <= certain_queries(size, tau) <= size - 1
     assert independent_value(size, tau) <= independent_value(size + 1, tau)
     assert 1 <= independent_lost(tau) <= most_lost(tau) <= ceil(1 / (8 * decimal(tau) ** 2)) - 1
 
 
-def test_values_of_the_floors() -> None:
+def test_values_of_the_floors():
     for name, tau, lost, floor, bound in table("2.7", "class"):
         size = comb(*map(int, re.findall(r"\d+", name)[:2]))
         assert exact_floor(size, float(tau)) == int(floor.split()[0])
@@ -105,7 +105,7 @@ def test_values_of_the_floors() -> None:
         assert independent_apart(lost) > decimal(tau) >= independent_apart(lost + 1)
 
 
-def test_the_limit_is_that_of_theorem_d() -> None:
+def test_the_limit_is_that_of_theorem_d():
     for lost, interval, _, smallest in table("2.7", "e⋆"):
         low, high = map(Fraction, re.findall(r"\d+/\d+", interval))
         for tau in (low, (low + high) / 2, high - Fraction(1, 10**9)):
@@ -115,7 +115,7 @@ def test_the_limit_is_that_of_theorem_d() -> None:
     assert asymptotic_ratio(4, 0.25) is None is asymptotic_ratio(4, 0.7)
 
 
-def test_end_games_are_increasing_and_proved() -> None:
+def test_end_games_are_increasing_and_proved():
     assert end_game(decimal(0.05)) == (1, 5, 17, 38, 63)
     for kept, size in ((1, 5), (5, 17), (17, 38)):
         assert [separable(k, kept, decimal(0.05)) for k in (size, size + 1)] == [True, False]
@@ -123,7 +123,7 @@ def test_end_games_are_increasing_and_proved() -> None:
         independent_value(100, 0.001)
 
 
-def test_values_of_classes() -> None:
+def test_values_of_classes():
     """Dependent classes need more than independent ones, or less."""
     plane, fano = SmallGames(0.15), SmallGames(0.12)
     assert (plane.value((0, 1, 2, 3)), independent_value(4, 0.15)) == (3, 2)
@@ -135,7 +135,7 @@ def test_values_of_classes() -> None:
 
 
 @pytest.mark.slow
-def test_the_pairs_of_five() -> None:
+def test_the_pairs_of_five():
     """C(5, 2), ten sets: V at .16, .12, .1, .08, .05; independent ten need 4, 3, 3, 2, 2 at .15 and the last four."""
     values = [value(ParityConcepts(5, 2), tau, 300)[1] for tau in (0.16, 0.12, 0.1, 0.08, 0.05)]
     assert values == [4, 3, 3, 2, 2]

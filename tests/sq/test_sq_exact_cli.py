@@ -3,7 +3,7 @@
 from commands import answer, run_command
 
 
-def test_bounds_gain_the_floors() -> None:
+def test_bounds_gain_the_floors():
     lines = {
         "--dim 17 --heads 6 --tolerance 0.1": (668, 891, True),
         "--dim 17 --heads 6 --tolerance 0.25": (None, None, False),
@@ -15,7 +15,7 @@ def test_bounds_gain_the_floors() -> None:
     assert "nothing is identifiable" in run_command("sq bounds parity --dim 17 --heads 6 --tolerance 0.3").out
 
 
-def test_values() -> None:
+def test_values():
     unknown = {"value": None, "identifiable": False}
     assert answer("sq value --independent 1001 --tolerance 0.2") == {"value": 1000}
     assert answer("sq value --independent 1 --tolerance 0.3") == {"value": 0}

@@ -14,7 +14,7 @@ from hardness.sq.bounds.floors import exact_floor, max_separation
 from hardness.sq.game import play
 
 
-def test_templates_reach_what_they_say() -> None:
+def test_templates_reach_what_they_say():
     """From the integers of the file alone, exactly; never beyond the bounds on T, and beyond T_ind wherever e > 2."""
     kept = ((6, 3, range(2, 9)), (8, 4, range(5, 25)), (9, 4, range(12, 49)))
     assert [(t.size, t.held, t.lost) for t in templates()] == [(m, t, e) for m, t, lost in kept for e in lost]
@@ -33,7 +33,7 @@ def test_templates_reach_what_they_say() -> None:
 @pytest.mark.parametrize(
     ("n", "s", "tau"), [(9, 4, 0.12), (10, 3, 0.1), (9, 2, 0.16), (8, 4, 0.07), (6, 1, 0.1), (5, 4, 0.1)]
 )
-def test_flat_games_are_solved_above_the_floor(n: int, s: int, tau: float) -> None:
+def test_flat_games_are_solved_above_the_floor(n: int, s: int, tau: float):
     concepts = ParityConcepts(n, s)
     result = play(concepts, "flat", "window", tau, seed=1)
     assert result.solved
@@ -42,12 +42,12 @@ def test_flat_games_are_solved_above_the_floor(n: int, s: int, tau: float) -> No
     assert result.queries <= 1.05 * independent_value(concepts.size, tau) + 6
 
 
-def test_flat_needs_fewer_queries_than_independent_sets_would() -> None:
+def test_flat_needs_fewer_queries_than_independent_sets_would():
     result = play(ParityConcepts(10, 4), "flat", "window", 0.16, seed=0)
     assert 70 <= result.queries <= 85 < independent_value(210, 0.16) == 105
 
 
-def test_flat_against_other_oracles() -> None:
+def test_flat_against_other_oracles():
     concepts = ParityConcepts(9, 3)
     for oracle in ("null", "sampled"):
         result = play(concepts, "flat", oracle, 0.11, seed=2)

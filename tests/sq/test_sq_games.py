@@ -24,7 +24,7 @@ def plain_game(concepts: ParityConcepts, strategy: str, tau: float, **more: Any)
     return play(concepts, lambda *given: asked(*given), "window", tau, **more)
 
 
-def test_means_of_batches_agree_with_the_transform_of_their_values() -> None:
+def test_means_of_batches_agree_with_the_transform_of_their_values():
     """Of independent sets, by the majority's coefficients, and of dependent ones."""
     rng = np.random.default_rng(5)
     n, words = 10, np.arange(1 << 10, dtype=np.uint64)
@@ -40,7 +40,7 @@ def test_means_of_batches_agree_with_the_transform_of_their_values() -> None:
 
 @pytest.mark.parametrize(("n", "s"), [(15, 5), (18, 3), (23, 2), (24, 3), (30, 3)])
 @pytest.mark.parametrize("tau", [0.06, 0.1, 0.16, 0.22])
-def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau: float) -> None:
+def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau: float):
     """The kernel's loss of a batch equals the exact best window over every live set's exact mean."""
     concepts = ParityConcepts(n, s)
     live, rng, modes = concepts.masks(), np.random.default_rng(n), batch_modes(tau, n)
@@ -57,7 +57,7 @@ def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau:
 
 
 @pytest.mark.parametrize(("n", "s", "tau"), [(9, 3, 0.08), (16, 3, 0.1), (24, 2, 0.07)])
-def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float) -> None:
+def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float):
     """Batches are drawn in another order, so counts may differ a little; both are exact and above the bound."""
     concepts = ParityConcepts(n, s)
     plain, fast = plain_game(concepts, "sign-batch", tau, seed=4), play(concepts, "sign-batch", "window", tau)
@@ -67,7 +67,7 @@ def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float) -> None:
     assert min(plain.queries, fast.queries) >= dimension.window_bound(concepts.size, tau)
 
 
-def test_a_game_at_scale_is_the_committed_one() -> None:
+def test_a_game_at_scale_is_the_committed_one():
     wanted = {"solver_strategy": "sign-batch", "solver_tolerance": "0.0625", "params_heads": "4"}
     (row,) = rows("needs", params_dim="24", **wanted)
     (task,) = (task for task in STUDY.tasks(False) if task.identity == row["identity"])
@@ -75,7 +75,7 @@ def test_a_game_at_scale_is_the_committed_one() -> None:
 
 
 @pytest.mark.parametrize(("tau", "ends"), [(0.24, True), (0.25, False)])
-def test_single_characters_fail_at_a_quarter(tau: float, ends: bool) -> None:
+def test_single_characters_fail_at_a_quarter(tau: float, ends: bool):
     """Pitfall 1: the window adversary stops characters at 1/4, the null one only at 1/2."""
     concepts = ParityConcepts(10, 2)
     for strategy in ("characters", "sign-batch"):
@@ -86,13 +86,13 @@ def test_single_characters_fail_at_a_quarter(tau: float, ends: bool) -> None:
 
 @pytest.mark.parametrize("oracle", ["exact", "noisy", "sampled"])
 @pytest.mark.parametrize("strategy", ["characters", "random", "sign-batch"])
-def test_honest_oracles_are_solved(oracle: str, strategy: str) -> None:
+def test_honest_oracles_are_solved(oracle: str, strategy: str):
     result = play(ParityConcepts(9, 2), strategy, oracle, 0.11, seed=1)
     assert (result.status, result.bound, result.ratio) == ("solved", None, None)
 
 
 @pytest.mark.parametrize(("n", "s", "tau"), [(63, 3, 0.05), (15, 6, 0.1), (16, 4, 0.1)])
-def test_window_games_reach_the_floor_of_their_strategy(n: int, s: int, tau: float) -> None:
+def test_window_games_reach_the_floor_of_their_strategy(n: int, s: int, tau: float):
     """(N - 1)/floor(K/2) of theory 2.5e and about log2 K halvings at the end; never below the bound.
 
     Fifteen sets of even size of fifteen bits are never independent; a batch of thirteen would lose one set less.
@@ -106,7 +106,7 @@ def test_window_games_reach_the_floor_of_their_strategy(n: int, s: int, tau: flo
 
 
 @pytest.mark.parametrize("strategy", ["sign-batch", "characters", "bent", "gradient", "flat"])
-def test_no_strategy_is_below_theorem_b(strategy: str) -> None:
+def test_no_strategy_is_below_theorem_b(strategy: str):
     rng, solved = np.random.default_rng(8), 0
     for _ in range(8):
         n = int(rng.integers(3, 9))
@@ -117,7 +117,7 @@ def test_no_strategy_is_below_theorem_b(strategy: str) -> None:
     assert solved > 2
 
 
-def test_low_degree_has_exactly_no_information() -> None:
+def test_low_degree_has_exactly_no_information():
     """Every mean of every monomial below degree s is exactly 0, so at no tolerance > 0 is anything ruled out."""
     for n, s in ((10, 2), (10, 3), (9, 5)):
         concepts = ParityConcepts(n, s)
@@ -127,7 +127,7 @@ def test_low_degree_has_exactly_no_information() -> None:
         assert (result.status, result.remaining, result.queries) == ("stuck", concepts.size, len(monomials))
 
 
-def test_bent_values_of_theory_3_1() -> None:
+def test_bent_values_of_theory_3_1():
     """n=8, s=4: 16 values of .125 (10 +, 6 -); tau = .1249 loses 6, .12501 none; and whole blocks fall below 1/16."""
     table = np.kron([1.0, 1.0, 1.0, -1.0], [1.0, 1.0, 1.0, -1.0])
     query = SpanFunction(0b01010101, np.array([3 << j for j in (0, 2, 4, 6)], np.uint64), table)
@@ -141,7 +141,7 @@ def test_bent_values_of_theory_3_1() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["sign-batch", "random", "characters"])
-def test_rounding_games_are_above_the_bound(strategy: str) -> None:
+def test_rounding_games_are_above_the_bound(strategy: str):
     for shape, tau in (((4, 5, 2), 0.03), ((3, 5, 3), 0.05), ((3, 5, 2, "dot"), 0.05)):
         for oracle in ("window", "null"):
             result = play(RoundingConcepts(*shape), strategy, oracle, tau, max_queries=400)
@@ -151,7 +151,7 @@ def test_rounding_games_are_above_the_bound(strategy: str) -> None:
         assert play(RoundingConcepts(4, 5, 2), strategy, oracle, 0.02, seed=0).solved
 
 
-def test_flips_are_a_larger_tolerance() -> None:
+def test_flips_are_a_larger_tolerance():
     """Theory 1.2b: q >= 8 tau^2 (N-1)/(1-2 eta)^2; the same game at tau/(1-2 eta), and the referee agrees."""
     concepts = ParityConcepts(12, 3)
     flipped = play(concepts, "sign-batch", "window", 0.06, flip=0.2, seed=1)
@@ -162,7 +162,7 @@ def test_flips_are_a_larger_tolerance() -> None:
         play(RoundingConcepts(3, 5, 2), "sign-batch", "window", 0.06, flip=0.1)
 
 
-def test_what_is_no_game_is_refused() -> None:
+def test_what_is_no_game_is_refused():
     with pytest.raises(InputError, match=r"needs about .* GiB, .* are free"):
         play(ParityConcepts(64, 16), "sign-batch", "window", 0.05)
     with pytest.raises(InputError, match="concept by concept"):
@@ -180,6 +180,6 @@ def test_what_is_no_game_is_refused() -> None:
         (lambda *_: 1 / 0, r"test_sq_games.py:\d+ \(ZeroDivisionError"),
     ],
 )
-def test_a_strategy_that_asks_no_query_of_the_class_is_refused_in_one_line(strategy: Any, words: str) -> None:
+def test_a_strategy_that_asks_no_query_of_the_class_is_refused_in_one_line(strategy: Any, words: str):
     with pytest.raises(InputError, match=words):
         play(RoundingConcepts(3, 5, 2), strategy)

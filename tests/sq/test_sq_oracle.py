@@ -15,7 +15,7 @@ from hardness.tokens import unpack
 
 
 @given(st.lists(st.integers(-64, 64), min_size=1, max_size=25), st.integers(1, 40))
-def test_the_window_answer_keeps_the_most(numerators: list[int], numerator: int) -> None:
+def test_the_window_answer_keeps_the_most(numerators: list[int], numerator: int):
     """In 64ths, where floats are exact: windows are closed."""
     means, tolerance = np.array(numerators) / 64, numerator / 64
     centre = best_answer(means, tolerance)
@@ -24,7 +24,7 @@ def test_the_window_answer_keeps_the_most(numerators: list[int], numerator: int)
 
 
 @pytest.mark.parametrize("peak", [1.5, float("nan")])
-def test_a_query_outside_the_range_is_refused_with_its_index(peak: float) -> None:
+def test_a_query_outside_the_range_is_refused_with_its_index(peak: float):
     oracle = Window(ParityConcepts(4, 1).masks(), np.random.default_rng(0))
     oracle.answer(character(1), 0.1)
     values = np.zeros(16)
@@ -38,7 +38,7 @@ PLUS = np.array([1])
 PROMISING = ("exact", "noisy", "window", "null")
 
 
-def test_no_answer_is_outside_its_tolerance() -> None:
+def test_no_answer_is_outside_its_tolerance():
     """Answers in every mode that promises a tolerance: none outside it.
 
     Honest answers lie within the radius of the secret's mean, an adversary's within that of every concept it keeps.
@@ -66,7 +66,7 @@ def hidden(oracle: Oracle) -> NDArray[Any]:
     return oracle.live[[oracle.is_right(mask) for mask in oracle.live]]
 
 
-def test_samples_have_the_means_of_their_queries() -> None:
+def test_samples_have_the_means_of_their_queries():
     """Of every kind of query; and no answer of many from samples misses by more than its tolerance."""
     rng = np.random.default_rng(1)
     levels, sets = RoundingConcepts(3, 4, 3, "dot"), np.array([3, 9, 24], np.uint64)
@@ -90,7 +90,7 @@ def test_samples_have_the_means_of_their_queries() -> None:
 
 
 @pytest.mark.parametrize("heads", [2, 3])
-def test_characters_have_the_means_of_theory_2_5_through_the_layer_s_own_labels(heads: int) -> None:
+def test_characters_have_the_means_of_theory_2_5_through_the_layer_s_own_labels(heads: int):
     """y chi_T over all inputs: 1/2 on its own set, 0 elsewhere (pitfall 2); y is the label less its public offset."""
     family, live = Parity(dim=6, heads=heads), ParityConcepts(5, heads).masks()
     words = np.arange(64, dtype=np.uint64)

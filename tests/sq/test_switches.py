@@ -78,3 +78,14 @@ def test_supervision_never_needs_more_than_suffices(g, count, rest, tau):
     assert chain_bound(n, blocks, tau) <= enough
     chains = factorial(n) // (factorial(rest) * prod(map(factorial, blocks)))
     assert 2**enough >= chains  # two answers a query must tell all chains apart
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3, 0.8])
+def test_means_of_biased_characters_by_summation(mu):
+    words = np.arange(2**5, dtype=np.uint64)
+    minus = np.bitwise_count(words)
+    law = ((1 + mu) / 2) ** (5 - minus) * ((1 - mu) / 2) ** minus
+    chi = 1 - 2 * (np.bitwise_count(words[:, None] & words) & 1).astype(int)
+    for mask in (3, 9, 24):
+        distance = np.bitwise_count(words ^ np.uint64(mask)).astype(float)
+        assert mu**distance == pytest.approx((law * chi[mask]) @ chi, abs=1e-12)

@@ -7,7 +7,7 @@ from scipy import stats
 from hardness.statistics import Mean, mean, regress
 
 
-def test_intervals_are_those_of_student() -> None:
+def test_intervals_are_those_of_student():
     values = list(np.random.default_rng(0).normal(1, 0.3, size=7))
     low, high = stats.t.interval(0.95, 6, np.mean(values), stats.sem(values))
     interval = mean(values)
@@ -18,7 +18,7 @@ def test_intervals_are_those_of_student() -> None:
     assert [Mean(1.0, 0.5, 1.5, 3).side(x) for x in (0.4, 0.5, 1.5, 1.6)] == [1, 0, 0, -1]
 
 
-def test_intervals_hold_the_exponent() -> None:
+def test_intervals_hold_the_exponent():
     """Fixed seed, 400 data sets: 95 % intervals of normal errors miss in 3 to 8 % (a false alarm in 10^-2 of seeds)."""
     rng, missed = np.random.default_rng(1), 0
     X = np.stack([np.ones(16), np.log(np.repeat([8, 12, 16, 24], 4))], axis=1)

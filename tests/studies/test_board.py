@@ -47,7 +47,7 @@ def task_of(learner: str, cap: int = 1024, work: float = 1e9, digest: str | None
 )
 def test_every_end_has_its_status_and_a_crash_adds_no_cost(
     learner: str, cap: int, status: str, cost: int, reason: str | None
-) -> None:
+):
     # Work for a minute of the CPU: some load a library while they learn.
     outcome = run_trial(trial, task_of(learner, cap, 1e11), 0, 8.0 if learner == "Sleeps" else 60.0)
     assert (outcome.status, outcome.cost, outcome.detail.get("reason")) == (status, cost, reason)
@@ -68,7 +68,7 @@ def test_every_end_has_its_status_and_a_crash_adds_no_cost(
 )
 def test_a_run_ends_at_whichever_budget_it_meets_first(
     learner: str, cap: int, work: float, cost: int | None, limit: str, counted: float | None
-) -> None:
+):
     outcome = run_trial(trial, task_of(learner, cap, work), 0, 60.0)
     assert (outcome.status, outcome.detail["limit"]) == ("budget", limit)
     assert outcome.cost == cost or (cost is None and 0 <= (outcome.cost or 0) < cap)
@@ -79,11 +79,11 @@ def test_a_run_ends_at_whichever_budget_it_meets_first(
         assert outcome.detail["reference_seconds"] >= 0.8 * work / 1e9
 
 
-def test_an_instance_of_another_version_is_refused() -> None:
+def test_an_instance_of_another_version_is_refused():
     assert run_trial(trial, task_of("Tunable", digest="sha256:00"), 0, 60.0).status == "refused"
 
 
-def test_every_built_in_learner_counts_its_work_and_the_counts_grow() -> None:
+def test_every_built_in_learner_counts_its_work_and_the_counts_grow():
     for name in set(registry.names("learner", builtin=True)) - {"provable"}:
         learner = registry.get("learner", name)()
         few, many = (learner.multiply_adds(n, 2, 12) for n in (256, 1024))
@@ -91,7 +91,7 @@ def test_every_built_in_learner_counts_its_work_and_the_counts_grow() -> None:
 
 
 @pytest.mark.parametrize("name", ["linear-attention", "low-degree"])
-def test_cubic_fits_explain_nothing_of_a_parity_of_two_bits(name: str) -> None:
+def test_cubic_fits_explain_nothing_of_a_parity_of_two_bits(name: str):
     """On all inputs a parity of degree five is orthogonal to what they fit: no number of examples would do."""
     signs = np.array([*product((-1, 1), repeat=8)], dtype=np.int8)
     X, hidden = signs.reshape(-1, 2, 4), Instance.generate(Parity(4, 2), 0).teacher
@@ -99,7 +99,7 @@ def test_cubic_fits_explain_nothing_of_a_parity_of_two_bits(name: str) -> None:
     assert open_error(X, learner.predict(X), hidden(X), variance=1.0) > 0.999
 
 
-def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
+def test_the_grid_is_every_built_in_solver_on_every_instance():
     tasks = grid.tasks(False)
     assert len({task.identity for task in tasks}) == len(tasks)
     on: dict[tuple[str, str], set[str]] = {}
@@ -122,13 +122,13 @@ def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
         assert len(budgets) == 1
 
 
-def test_the_committed_rows_are_those_of_the_grid() -> None:
+def test_the_committed_rows_are_those_of_the_grid():
     """A fresh run would make the rows of the article: no task is left, and none is of an earlier grid."""
     committed = read(Path(__file__).parents[2] / "reports" / "stress")
     assert {row.task.identity for row in committed.rows} == {task.identity for task in grid.tasks(False)}
 
 
-def test_a_budget_below_one_fit_is_told_apart_from_a_fit_that_was_ended() -> None:
+def test_a_budget_below_one_fit_is_told_apart_from_a_fit_that_was_ended():
     tasks = grid.user_learner_tasks(False, "lbfgs")
     ends = [("multiply-adds", 0), ("CPU time", 0), ("multiply-adds", 256), ("examples", 512)]
     rows = [
@@ -141,7 +141,7 @@ def test_a_budget_below_one_fit_is_told_apart_from_a_fit_that_was_ended() -> Non
 
 
 @pytest.mark.parametrize("name", [f"{cell}-0" for cell in HIDING])
-def test_the_sum_of_projections_of_a_hidden_secret_has_rank_one_on_any_examples(name: str) -> None:
+def test_the_sum_of_projections_of_a_hidden_secret_has_rank_one_on_any_examples(name: str):
     """Outputs are 0 but for their first coordinate, so phase 1 of `provable` refuses (docs/learner.md, section 5)."""
     data = suite.instance(name).examples(400, 3)
     assert not data.Y[:, :, 1:].any()
@@ -162,6 +162,6 @@ def test_the_sum_of_projections_of_a_hidden_secret_has_rank_one_on_any_examples(
         ("study run stress --learner student", "`hardness board --suite TIER --learner NAME`"),
     ],
 )
-def test_what_cannot_join_is_one_line(tmp_path: Path, line: str, message: str) -> None:
+def test_what_cannot_join_is_one_line(tmp_path, line: str, message: str):
     check_refused(run_command(f"{line} --out {tmp_path}/out"), message)
     assert not (tmp_path / "out").exists()

@@ -1,11 +1,9 @@
 """The board: its budgets are said once, and a run goes on with them."""
 
-from pathlib import Path
-
 from commands import run_command
 
 
-def test_budgets_of_a_board_are_said_once(tmp_path: Path) -> None:
+def test_budgets_of_a_board_are_said_once(tmp_path):
     line = "board --suite easy --learner provable --learner mlp --family nondegenerate"
     run = run_command(f"{line} --examples 2000 --work 3e8 --workers 0 --out {tmp_path}/out")
     assert run.code == 0

@@ -15,15 +15,13 @@ from hardness.studies import games, needs
 from hardness.studies.needs import tolerance as tolerance_of
 
 
-def test_every_point_is_one_game() -> None:
+def test_every_point_is_one_game():
     tasks = games.tasks(False)
     assert len({task.identity for task in tasks}) == len(tasks)
 
 
 @pytest.mark.parametrize(("n", "s"), [(8, 2), (10, 3), (12, 6)])
-def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_than_the_floor(
-    n: int, s: int
-) -> None:
+def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_than_the_floor(n: int, s: int):
     """And at a tolerance small enough two queries that it asks name the set."""
     concepts = ParityConcepts(n, s)
     for exponent in (2.06, 3.0, 4.0, 5.0, 6.0, 8.0):
@@ -40,7 +38,7 @@ def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_th
         next(spread(wide, wide.masks(), 0.1, np.random.default_rng(0)))
 
 
-def test_the_least_price_is_below_every_price_and_near_its_law() -> None:
+def test_the_least_price_is_below_every_price_and_near_its_law():
     """No tolerance is cheaper; it is about 8N and (8N)^(1/2), more where sets are few."""
     rng = np.random.default_rng(0)
     for dim, size in ((16, 2), (24, 8)):
@@ -54,7 +52,7 @@ def test_the_least_price_is_below_every_price_and_near_its_law() -> None:
 
 
 @pytest.mark.parametrize("kind", ["phases", "every head"])
-def test_a_trial_on_a_nice_layer_tries_tolerances_from_the_first_miss_to_the_last_aim(kind: str) -> None:
+def test_a_trial_on_a_nice_layer_tries_tolerances_from_the_first_miss_to_the_last_aim(kind: str):
     """And a layer that no tolerance serves is missed, at the last one that may be tried."""
     solver = {"kind": kind, "learner": "provable", "oracle": "noisy", "population": 4000, "aims": [0.3, 0.1]}
     small = {"dim": 5, "tokens": 2, "heads": 1}

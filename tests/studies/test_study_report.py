@@ -15,7 +15,7 @@ from hardness.studies import catalog
 
 
 @pytest.mark.parametrize("name", list(catalog.known()))
-def test_every_study_has_a_dashboard_whatever_its_rows(tmp_path: Path, name: str) -> None:
+def test_every_study_has_a_dashboard_whatever_its_rows(tmp_path, name: str):
     """No row has been planned, then none has been run, then all of them crashed before they said anything."""
     study = catalog.get(name)
     tasks = study.tasks(True)[:2]
@@ -41,9 +41,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Study:
     return study
 
 
-def test_the_command_line_from_run_to_merge(
-    tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_line_from_run_to_merge(tiny: Study, tmp_path, monkeypatch: pytest.MonkeyPatch):
     """A page and a merged store say which commands made their rows."""
 
     def printed(line: str) -> str:
@@ -72,9 +70,7 @@ def test_the_command_line_from_run_to_merge(
     assert run_command("study run tiny --seed 1 --out out/tiny").code == 2
 
 
-def test_a_crashed_trial_makes_the_exit_code_one(
-    tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crashed_trial_makes_the_exit_code_one(tiny: Study, tmp_path, monkeypatch: pytest.MonkeyPatch):
     solver = {"kind": "learner", "learner": "no.such:Thing", "params": {}, "series": "x"}
     broken = Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 9}, 0)
     monkeypatch.setitem(catalog.STUDIES, "tiny", replace(tiny, tasks=lambda quick: [broken]))
@@ -83,7 +79,7 @@ def test_a_crashed_trial_makes_the_exit_code_one(
 
 
 @pytest.mark.parametrize("name", list(catalog.known()))
-def test_every_study_can_be_looked_at_before_it_runs(name: str) -> None:
+def test_every_study_can_be_looked_at_before_it_runs(name: str):
     fields = answer(f"study run {name} --quick --dry-run")
     assert fields["trials"] == len(catalog.get(name).tasks(True)) > 0
     assert fields["seconds"] > 0

@@ -26,7 +26,7 @@ def run(script: str, *words: object, folder: Path) -> subprocess.CompletedProces
 
 
 @pytest.mark.slow  # a check and a study: many processes
-def test_a_submitted_learner_gets_rows_and_a_page(tmp_path: Path) -> None:
+def test_a_submitted_learner_gets_rows_and_a_page(tmp_path):
     (tmp_path / "mean_learner").mkdir()
     (tmp_path / "mean_learner" / "learner.py").write_text(LEARNER)
     options = ["--quick", "--family", "nondegenerate", "--examples", "512", "--workers", "0"]
@@ -39,7 +39,7 @@ def test_a_submitted_learner_gets_rows_and_a_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["absent", "Capital", "1st"])
-def test_a_folder_without_a_learner_or_a_name_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_folder_without_a_learner_or_a_name_is_refused(tmp_path, name: str):
     if name != "absent":
         (tmp_path / name).mkdir()
         (tmp_path / name / "learner.py").write_text(LEARNER)
@@ -56,7 +56,7 @@ REQUIREMENTS = [
 
 
 @pytest.mark.parametrize(("lines", "code"), REQUIREMENTS)
-def test_requirements_are_names_and_versions(tmp_path: Path, lines: bytes, code: int) -> None:
+def test_requirements_are_names_and_versions(tmp_path, lines: bytes, code: int):
     """Options, addresses and paths make pip run code of others, whatever its own command line says."""
     (tmp_path / "requirements.txt").write_bytes(lines)
     done = run("requirements", "requirements.txt", folder=tmp_path)
@@ -82,8 +82,8 @@ def git(folder: Path, *words: str) -> str:
     ],
 )
 def test_a_branch_that_changes_more_than_one_submission_is_refused(
-    tmp_path: Path, files: list[str], name: str | None
-) -> None:
+    tmp_path, files: list[str], name: str | None
+):
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "base")
     base = git(tmp_path, "rev-parse", "HEAD").strip()

@@ -41,7 +41,7 @@ def answer(line: str, *more: object, code: int = 0) -> dict[str, Any]:
     return dict(json.loads(completed.out))
 
 
-def check_refused(completed: Completed, words: str) -> None:
+def check_refused(completed: Completed, words: str):
     """Exit code 2, nothing on stdout, and one line on stderr that says what was wrong."""
     assert (completed.code, completed.out) == (2, ""), completed
     assert completed.err.startswith("error: ")

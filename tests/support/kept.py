@@ -6,12 +6,10 @@ every result anew, and the commit that changes a table says why.
 
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import is_dataclass
 from math import isclose
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
 
 import numpy as np
 from attack_examples import examples, planted
@@ -20,22 +18,21 @@ from hardness import registry
 from hardness.errors import InputError
 
 
-def moved(path: Path) -> list[Any]:
-    """The rows of a table (by function: arguments, options, result) whose result is another one now, with that."""
-    table = json.loads(path.read_text())
+def test_no_result_has_moved(request):
+    """Rows of the table beside the test: arguments and options of a function, its result."""
+    table = json.loads(request.path.with_name("kept.json").read_text())
     fresh = [(name, *row, result(name, *row[:2])) for name, rows in table.items() for row in rows]
-    return [row for row in fresh if len(row[3]) != len(row[4]) or not all(map(alike, row[3], row[4]))]
+    assert [row for row in fresh if len(row[3]) != len(row[4]) or not all(map(alike, row[3], row[4]))] == []
 
 
-def alike(was: Any, now: Any) -> bool:
-    floats = isinstance(was, float) and isinstance(now, float)
-    return isclose(was, now, rel_tol=1e-9, abs_tol=1e-11) if floats else bool(was == now)
+def alike(was, now):
+    return was == now or (isinstance(now, float) and isclose(was, now, rel_tol=1e-9, abs_tol=1e-11))
 
 
-def result(name: str, arguments: Any, options: dict[str, Any]) -> list[Any]:
+def result(name, arguments, options):
     """What a function returns, then the arrays given to it that it has changed; or the name of its error."""
     given = made(arguments)
-    before = [np.copy(each) if isinstance(each, np.ndarray) else None for each in given]
+    before = [each.copy() if isinstance(each, np.ndarray) else None for each in given]
     try:
         returned = resolve_name(name)(*given, **options)
     except (InputError, ArithmeticError) as error:
@@ -44,7 +41,7 @@ def result(name: str, arguments: Any, options: dict[str, Any]) -> list[Any]:
     return [*numbers(returned), *numbers(changed)]
 
 
-def made(value: Any) -> Any:
+def made(value):
     """An argument; {"module:function": arguments} stands for what that call returns."""
     if isinstance(value, list):
         return [made(each) for each in value]
@@ -53,8 +50,12 @@ def made(value: Any) -> Any:
     return value
 
 
-def numbers(value: Any) -> Iterator[Any]:
+def numbers(value):
     """The numbers and names in a result, but no sentences; of a large array its shape, norm and a sum."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = vars(value)
+    if isinstance(value, dict):
+        value = [part for key, part in value.items() if key not in ("seconds", "version")]
     if isinstance(value, np.ndarray) and value.size > 12:
         flat = np.nan_to_num(value.ravel().astype(np.complex128), posinf=7)
         turned = complex(flat @ np.exp(1j * np.arange(flat.size)))
@@ -63,9 +64,6 @@ def numbers(value: Any) -> Iterator[Any]:
         yield from numbers(value.tolist())
     elif value is None or isinstance(value, int | float | str):
         yield from () if " " in str(value) else (value,)
-    elif isinstance(value, dict) or (is_dataclass(value) and not isinstance(value, type)):
-        parts = value if isinstance(value, dict) else vars(value)
-        yield from numbers([part for key, part in parts.items() if key not in ("seconds", "version")])
     elif hasattr(value, "__iter__"):
         for part in value:
             yield from numbers(part)

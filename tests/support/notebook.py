@@ -30,7 +30,7 @@ def printed(notebook: Any) -> list[str]:
     return [output.get("text") or output["data"]["text/plain"] for output in outputs]
 
 
-def main(path: Path) -> None:
+def main(path: Path):
     """Execute a notebook in a new folder, and keep its outputs in it."""
     from tempfile import TemporaryDirectory
 

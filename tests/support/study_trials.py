@@ -97,7 +97,7 @@ def exported(path: Path, count: int = 0) -> bytes:
     return path.with_suffix(".csv").read_bytes()
 
 
-def main() -> None:
+def main():
     """A study in a process of its own, by COMMAND: says `ready` past its imports, and how its trials ended."""
     path, count, workers, trial = sys.argv[1:]
     try:

@@ -79,7 +79,7 @@ class Batchwise(Mean):
 class Tunable:
     """Predicts its level everywhere; one of its options is annotated."""
 
-    def __init__(self, level: float = 0.0, anything: Any = None) -> None:
+    def __init__(self, level: float = 0.0, anything: Any = None):
         self.level, self.anything = level, anything
 
     def fit(self, X: Any, Y: Any) -> "Tunable":
@@ -92,7 +92,7 @@ class Tunable:
 class Slow(Tunable):
     """Spends this many seconds of the CPU on a fit."""
 
-    def __init__(self, seconds: float = 0.1) -> None:
+    def __init__(self, seconds: float = 0.1):
         super().__init__()
         self.seconds = seconds
 

@@ -37,14 +37,14 @@ def blocks(page: str) -> Iterator[Block]:
             yield block._replace(shown=after.text if after and after.language == "text" else None)
 
 
-def compare(page: str, place: str, printed: str, shown: str) -> None:
+def compare(page: str, place: str, printed: str, shown: str):
     """End where what was printed is not what the page shows, up to "…" and blanks."""
     parts = [r"\s+".join(map(re.escape, part.split())) for part in shown.split("…")]
     if not re.fullmatch(r"\s*" + r"\s*.*?\s*".join(parts) + r"\s*", printed, flags=re.S):
         sys.exit(f"{page}: {place}\n--- the page shows\n{shown}\n--- what came\n{printed}")
 
 
-def run_python(page: str, number: int, block: Block) -> None:
+def run_python(page: str, number: int, block: Block):
     name, out = f"{page}[{number}]", io.StringIO()
     linecache.cache[name] = (len(block.text), None, block.text.splitlines(keepends=True), name)
     with contextlib.redirect_stdout(out):
@@ -53,7 +53,7 @@ def run_python(page: str, number: int, block: Block) -> None:
         compare(page, block.text, out.getvalue(), block.shown)
 
 
-def run_console(page: str, block: Block) -> None:
+def run_console(page: str, block: Block):
     for command, shown in re.findall(r"(?m)^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n?)*)", block.text):
         completed = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
         if completed.returncode != 0:
@@ -63,7 +63,7 @@ def run_console(page: str, block: Block) -> None:
         compare(page, f"$ {command}", completed.stdout, shown if shown.strip() else "…")
 
 
-def main(path: Path) -> None:
+def main(path: Path):
     """Run one page."""
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     sys.path.insert(0, os.getcwd())

@@ -86,7 +86,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.slow  # twice eight trials and a cluster: 40 s of CPU
-def test_a_sweep_over_d_m_and_learners_here_and_on_a_cluster(tmp_path: Path, scheduler: str) -> None:
+def test_a_sweep_over_d_m_and_learners_here_and_on_a_cluster(tmp_path, scheduler: str):
     (tmp_path / "grid.toml").write_text(GRID)
     tables = []
     for out, where in (("here", ["--workers", "2"]), ("far", ["--scheduler", scheduler])):
